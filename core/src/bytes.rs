@@ -1,0 +1,173 @@
+//! Bytes and JSON text as they travel: moved, not copied, and readable in a trace.
+//!
+//! Floor 0.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::{Deref, Range};
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Raw bytes from a pipe, a file or a socket.
+///
+/// Serialises as a string where it is UTF-8 and as an array of numbers where it is not, so
+/// that a trace of text stays text.
+#[derive(Clone, Default, Eq, Hash, PartialEq)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<&str> for Bytes {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().to_owned())
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match core::str::from_utf8(&self.0) {
+            Ok(text) => write!(f, "{text:?}"),
+            Err(_) => write!(f, "{:?}", self.0),
+        }
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match core::str::from_utf8(&self.0) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => self.0.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Numbers(Vec<u8>),
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => Self(text.into_bytes()),
+            Form::Numbers(bytes) => Self(bytes),
+        })
+    }
+}
+
+/// One JSON value as text, byte for byte as it was received.
+///
+/// May be a window into the line it arrived in, so that a result of many megabytes is moved
+/// from the framer to the host without being copied. Compares and serialises as its text.
+#[derive(Clone)]
+pub struct Json {
+    line: String,
+    window: Range<usize>,
+}
+
+impl Json {
+    /// The value with this text. The caller vouches that it is one JSON value.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        let line = text.into();
+        let window = 0..line.len();
+        Self { line, window }
+    }
+
+    /// The value that stands at `window` of `line`; the whole line if the window does not fit.
+    #[must_use]
+    pub fn within(line: String, window: Range<usize>) -> Self {
+        if line.get(window.clone()).is_some() { Self { line, window } } else { Self::new(line) }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.line.get(self.window.clone()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Json {}
+
+impl core::hash::Hash for Json {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error as _;
+        let raw: &serde_json::value::RawValue =
+            serde_json::from_str(self.as_str()).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = alloc::boxed::Box::<serde_json::value::RawValue>::deserialize(deserializer)
+            .map_err(D::Error::custom)?;
+        Ok(Self::new(raw.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_a_trace_whether_text_or_not() {
+        for bytes in [&b"plain \xc3\xa9\n"[..], b"\xff\x00half \xc3", b""] {
+            let text = serde_json::to_string(&Bytes(bytes.to_vec())).unwrap();
+            assert_eq!(serde_json::from_str::<Bytes>(&text).unwrap().0, bytes);
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_spelling() {
+        let json = Json::within("{\"r\":{\"a\" : 1.0}}".into(), 5..16);
+        assert_eq!(json.as_str(), "{\"a\" : 1.0}");
+        assert_eq!(serde_json::to_string(&json).unwrap(), "{\"a\" : 1.0}");
+        assert_eq!(serde_json::from_str::<Json>("{\"a\" : 1.0}").unwrap(), json);
+    }
+
+    #[test]
+    fn a_window_that_does_not_fit_is_the_whole_line() {
+        assert_eq!(Json::within("\u{e9}".into(), 1..2).as_str(), "\u{e9}");
+    }
+}

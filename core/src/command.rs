@@ -1,0 +1,118 @@
+//! Orders to the driver.
+//!
+//! Floor 0. Imperative, and each answered by facts as [`Fact`](crate::input::Fact) says. A new
+//! variant is a breaking change for drivers.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::canon::Fingerprint;
+use crate::id::{ConnId, ReadId, ServerName};
+
+/// One order to the driver.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum Command {
+    /// Read a whole configuration file; answered by `ConfigRead`.
+    ReadConfig {
+        /// Returned in the answer.
+        read: ReadId,
+        /// The file.
+        path: String,
+        /// Files longer than this are `Unreadable`.
+        bytes_max: u64,
+    },
+    /// Read a cache entry; answered by `CacheRead`.
+    ReadCache {
+        /// Returned in the answer.
+        read: ReadId,
+        /// The entry.
+        key: CacheKey,
+    },
+    /// Write a cache entry, atomically and best effort; not answered.
+    WriteCache {
+        /// The entry.
+        key: CacheKey,
+        /// Its content.
+        content: Bytes,
+    },
+    /// Drop a cache entry that turned out to be of no use; best effort, not answered.
+    DropCache {
+        /// The entry.
+        key: CacheKey,
+    },
+    /// Start a server's process in a group of its own; answered by `Opened` or `OpenFailed`.
+    Open {
+        /// The attempt.
+        conn: ConnId,
+        /// Whose, for people and for the process list.
+        server: ServerName,
+        /// What to run.
+        launch: Launch,
+    },
+    /// Write bytes to a server's input, in order, without blocking anything else.
+    Send {
+        /// The attempt.
+        conn: ConnId,
+        /// Whole lines.
+        bytes: Bytes,
+    },
+    /// Close the server's input once what was sent before is written: the polite stop.
+    CloseInput {
+        /// The attempt.
+        conn: ConnId,
+    },
+    /// Ask the server's process group to end (SIGTERM).
+    Terminate {
+        /// The attempt.
+        conn: ConnId,
+    },
+    /// End the server's process group (SIGKILL), whatever it does.
+    Kill {
+        /// The attempt.
+        conn: ConnId,
+    },
+    /// Stop waiting for an attempt that even `Kill` did not end; `Closed` no longer comes.
+    Abandon {
+        /// The attempt.
+        conn: ConnId,
+    },
+}
+
+/// What to run for a stdio server.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct Launch {
+    /// The program: a name to look up in `PATH`, or a path; `~/` is the home directory.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What is laid over the inherited environment.
+    pub env: BTreeMap<String, String>,
+    /// Its working directory; relative to the runtime's, which is also the default (F-018,
+    /// F-019); `~` is the home directory.
+    pub cwd: Option<String>,
+}
+
+/// Where a server's tool list is kept: derived from its name, the fingerprint of its
+/// unresolved definition, the working directory and the version of the cache (G35).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct CacheKey(Fingerprint);
+
+impl CacheKey {
+    /// The key with this fingerprint.
+    #[must_use]
+    pub const fn new(fingerprint: Fingerprint) -> Self {
+        Self(fingerprint)
+    }
+}
+
+impl core::fmt::Display for CacheKey {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,18 @@
+//! From bytes to definitions.
+//!
+//! Floor 2. May import floors 0 and 1. Pure: which files to ask for is a function of places
+//! ([`source`]), what they say a function of their bytes ([`parse`]), which definition of a name
+//! wins a function of the order of the files ([`resolve`]), and what a reload has to do a
+//! function of two sets of definitions ([`diff`]). One bad entry never hurts another (G55).
+
+pub mod definition;
+pub mod diff;
+pub mod jsonc;
+pub mod parse;
+pub mod redact;
+pub mod resolve;
+pub mod source;
+pub mod validate;
+
+pub use definition::{Definition, SourceRef, Stdio, Transport};
+pub use source::{Level, Places, Provider, Source};

@@ -1,0 +1,419 @@
+//! What can go wrong, as values: typed where it arises, worded for the person who must act.
+//!
+//! Floor 0. Errors are sorted by who must act: the user's configuration ([`Problem`]), a server
+//! ([`Failure`]), one call ([`CallError`]). Nothing is ever decided by the text of an error.
+
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::ServerName;
+
+/// Why a server could not be started at all. Reported by the driver.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum OpenError {
+    /// No such program in the `PATH` that was searched: the entry's own `env.PATH` if it has
+    /// one, else the host's (F-016).
+    CommandNotFound {
+        /// The command as configured.
+        command: String,
+        /// The `PATH` that was searched; empty for a command that is a path.
+        searched: String,
+    },
+    /// The program is there and must not be run.
+    NotExecutable {
+        /// The command as configured.
+        command: String,
+    },
+    /// The working directory does not exist (F-018).
+    NoDirectory {
+        /// The directory, after `~` and relative paths were resolved.
+        cwd: String,
+    },
+    /// The operating system refused for another reason.
+    Other {
+        /// The operating system's own words.
+        message: String,
+    },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CommandNotFound { command, searched } => {
+                if searched.is_empty() {
+                    write!(f, "command {command:?} not found")?;
+                } else {
+                    write!(f, "command {command:?} not found in PATH ({searched})")?;
+                }
+                // F-023: a whole command line in `command`.
+                if command.trim().contains(char::is_whitespace) {
+                    f.write_str("; put the words after the first one into \"args\"")?;
+                }
+                Ok(())
+            }
+            Self::NotExecutable { command } => write!(f, "command {command:?} is not executable"),
+            Self::NoDirectory { cwd } => write!(f, "working directory {cwd:?} does not exist"),
+            Self::Other { message } => f.write_str(message),
+        }
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exit {
+    /// It exited with this status.
+    Code(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with status {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Unknown => f.write_str("ended"),
+        }
+    }
+}
+
+/// A JSON-RPC error a server answered with.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct RpcError {
+    /// The code, as received.
+    pub code: i64,
+    /// The message, as received.
+    pub message: String,
+    /// `data`, as received, if there was any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<crate::bytes::Json>,
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MCP error {}: {}", self.code, self.message)
+    }
+}
+
+/// How far a server had come when it failed.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Its definition was read and could not be used.
+    Config,
+    /// Its process was being started.
+    Spawn,
+    /// It had been asked to `initialize`.
+    Initialize,
+    /// It had been asked for its tools.
+    ListTools,
+    /// It was ready.
+    Ready,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Config => "config",
+            Self::Spawn => "spawn",
+            Self::Initialize => "initialize",
+            Self::ListTools => "tools/list",
+            Self::Ready => "ready",
+        })
+    }
+}
+
+/// Why a server failed.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Cause {
+    /// Its definition is not valid.
+    Invalid {
+        /// All that is wrong, joined with `; `.
+        message: String,
+    },
+    /// It could not be started.
+    Open {
+        /// Why not.
+        error: OpenError,
+    },
+    /// It did not answer in time.
+    TimedOut {
+        /// The limit, in milliseconds.
+        limit_ms: u64,
+    },
+    /// It answered with an error.
+    Refused {
+        /// The error.
+        error: RpcError,
+    },
+    /// It speaks no revision of the protocol that we speak.
+    Revision {
+        /// What it offered.
+        offered: String,
+    },
+    /// It answered, and the answer is not what the protocol says.
+    Shape {
+        /// Which member is wrong and how.
+        message: String,
+    },
+    /// It ended.
+    Exited {
+        /// How.
+        exit: Exit,
+    },
+    /// It closed its output while its process went on.
+    OutputClosed,
+    /// It closed its input while its process went on.
+    InputClosed,
+    /// It exceeded one of the [`Limits`](crate::limits::Limits).
+    Limit {
+        /// What was too much: `"message"`, `"pages"`, `"tools"`.
+        what: String,
+        /// The bound.
+        limit: u64,
+    },
+    /// It repeated a page cursor, so that its list would never end (G37).
+    RepeatedCursor,
+    /// It was still starting when the startup as a whole had to end.
+    StartupDeadline {
+        /// The deadline, in milliseconds.
+        limit_ms: u64,
+    },
+}
+
+/// A server's failure: what, where, after how long, and the last it said.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct Failure {
+    /// How far it had come.
+    pub stage: Stage,
+    /// What went wrong.
+    pub cause: Cause,
+    /// Milliseconds from its start to the failure.
+    pub after_ms: u64,
+    /// The end of its standard error; empty if it said nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr_tail: String,
+}
+
+impl Failure {
+    /// The failure in one line for a person, without the standard error.
+    #[must_use]
+    pub fn describe(&self, server: &ServerName) -> String {
+        let stage = self.stage;
+        match &self.cause {
+            Cause::Invalid { message } => message.clone(),
+            Cause::Open { error } => alloc::format!("Server \"{server}\": {error}"),
+            // The documented runtime's words, with the stage added (F-003).
+            Cause::TimedOut { limit_ms } => alloc::format!(
+                "Connection to MCP server \"{server}\" timed out after {limit_ms}ms ({stage})"
+            ),
+            Cause::Refused { error } => {
+                alloc::format!("Server \"{server}\" refused {stage}: {error}")
+            }
+            Cause::Revision { offered } => alloc::format!(
+                "Server \"{server}\" speaks protocol revision {offered:?}, which is not supported"
+            ),
+            Cause::Shape { message } => {
+                alloc::format!("Server \"{server}\" answered {stage} wrongly: {message}")
+            }
+            Cause::Exited { exit } => alloc::format!("Server \"{server}\" {exit} ({stage})"),
+            Cause::OutputClosed => {
+                alloc::format!("Server \"{server}\" closed its output ({stage})")
+            }
+            Cause::InputClosed => alloc::format!("Server \"{server}\" closed its input ({stage})"),
+            Cause::Limit { what, limit } => {
+                alloc::format!("Server \"{server}\" exceeded the limit of {limit} for {what}")
+            }
+            Cause::RepeatedCursor => alloc::format!(
+                "Server \"{server}\" repeated a page cursor in {stage}: its list never ends"
+            ),
+            Cause::StartupDeadline { limit_ms } => alloc::format!(
+                "Server \"{server}\" was still starting after {limit_ms}ms ({stage}); it goes on in the background"
+            ),
+        }
+    }
+}
+
+/// Why a tool call ended without an answer from its tool.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CallError {
+    /// No server of this name is configured.
+    UnknownServer {
+        /// The name.
+        server: ServerName,
+    },
+    /// No tool of this name is offered, or none any more.
+    UnknownTool {
+        /// The name, as the caller gave it.
+        tool: String,
+    },
+    /// The server is not connected and will not be without somebody acting.
+    NotConnected {
+        /// The server.
+        server: ServerName,
+        /// Why not, in one line; empty if there is nothing to say.
+        reason: String,
+    },
+    /// The server answered with a JSON-RPC error.
+    Rpc {
+        /// The error.
+        error: RpcError,
+    },
+    /// No answer in time. The server was told.
+    TimedOut {
+        /// The limit that was reached, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The connection ended with the call under way; nobody knows whether it was executed.
+    Closed,
+    /// The answer was too large to take.
+    TooLarge {
+        /// The bound, in bytes.
+        limit: u64,
+    },
+    /// The answer is not what the protocol says.
+    Shape {
+        /// Which member is wrong and how.
+        message: String,
+    },
+    /// Too many calls are open.
+    TooManyCalls {
+        /// The bound.
+        limit: u64,
+    },
+    /// The arguments are not a JSON object.
+    BadArguments {
+        /// What they are instead.
+        message: String,
+    },
+    /// The runtime is shutting down.
+    ShuttingDown,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownServer { server } => write!(f, "no MCP server named \"{server}\""),
+            Self::UnknownTool { tool } => write!(f, "no tool named {tool:?}"),
+            Self::NotConnected { server, reason } if reason.is_empty() => {
+                write!(f, "MCP server not connected: {server}")
+            }
+            Self::NotConnected { server, reason } => {
+                write!(f, "MCP server not connected: {server} ({reason})")
+            }
+            Self::Rpc { error } => write!(f, "{error}"),
+            Self::TimedOut { limit_ms } => write!(f, "Request timeout after {limit_ms}ms"),
+            Self::Closed => f.write_str("Transport closed"),
+            Self::TooLarge { limit } => write!(f, "the answer is larger than {limit} bytes"),
+            Self::Shape { message } => write!(f, "malformed answer: {message}"),
+            Self::TooManyCalls { limit } => write!(f, "more than {limit} calls are open"),
+            Self::BadArguments { message } => {
+                write!(f, "the arguments must be a JSON object: {message}")
+            }
+            Self::ShuttingDown => f.write_str("the runtime is shutting down"),
+        }
+    }
+}
+
+/// How grave a [`Problem`] is.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Something configured is not used.
+    Error,
+    /// Something is used differently from how it is written.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+/// What kind of [`Problem`] it is: stable names for programs.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Category {
+    /// A file the user named cannot be read.
+    UnreadableFile,
+    /// A file is larger than [`Limits::config_bytes`](crate::limits::Limits::config_bytes).
+    FileTooLarge,
+    /// Bytes that are not UTF-8.
+    EncodingInvalid,
+    /// Nothing but white space and comments.
+    EmptyFile,
+    /// The text is not JSON with comments.
+    SyntaxError,
+    /// Nested deeper than can be read.
+    DepthLimit,
+    /// The same key twice in one object; the last one counts.
+    DuplicateKey,
+    /// The file is not an object.
+    WrongRootType,
+    /// `mcpServers` is not an object.
+    WrongSectionType,
+    /// There is no `mcpServers`.
+    MissingSection,
+    /// An entry that is not an object.
+    InvalidEntry,
+    /// A name that cannot be a server's.
+    InvalidName,
+    /// A member of the wrong type.
+    InvalidField,
+    /// A member nobody reads.
+    UnknownField,
+    /// Neither command nor URL.
+    MissingEndpoint,
+    /// Both command and URL.
+    ConflictingEndpoint,
+    /// A transport nobody knows.
+    UnknownTransport,
+    /// A transport this version does not speak.
+    UnsupportedTransport,
+    /// A definition that a stronger one of the same name hides.
+    Shadowed,
+    /// More servers than [`Limits::servers`](crate::limits::Limits::servers).
+    TooManyServers,
+    /// Two tools would have the same name; one was renamed.
+    ToolNameCollision,
+    /// A tool that cannot be offered.
+    InvalidTool,
+    /// A cached tool list that cannot be used.
+    InvalidCache,
+    /// The server's output held something that is not a message.
+    ProtocolViolation,
+    /// More problems than [`Limits::problems`](crate::limits::Limits::problems).
+    TooManyProblems,
+}
+
+/// Something a person may want to mend: in which file, at which line, about which server.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Problem {
+    /// How grave it is.
+    pub severity: Severity,
+    /// What kind it is.
+    pub category: Category,
+    /// The file, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in that file, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The path of keys in that file, joined with dots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The server, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerName>,
+    /// What is wrong and what to do, in one line without secrets.
+    pub message: String,
+}

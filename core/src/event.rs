@@ -1,0 +1,222 @@
+//! News for the host.
+//!
+//! Floor 0. Past tense. Events carry ids, names and revisions, never an upper floor's type: the
+//! host hears `ToolsChanged { revision }` and reads
+//! [`Runtime::catalog`](crate::runtime::Runtime::catalog).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Json;
+use crate::error::{CallError, Failure, Problem};
+use crate::id::{CallId, OpId, ServerName};
+
+/// One piece of news.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Event {
+    /// A server is in another state.
+    ServerChanged {
+        /// The server.
+        server: ServerName,
+        /// Its state from here on.
+        state: ServerState,
+    },
+    /// The startup gate opened: the one answer to `Start` (L7).
+    GateOpened(StartReport),
+    /// The catalogue changed; its revision counts by one (G25).
+    ToolsChanged {
+        /// The revision of the catalogue from here on.
+        revision: u64,
+    },
+    /// A call ended: the one answer to `Call` (L7).
+    CallFinished {
+        /// The call.
+        call: CallId,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// A call was not accepted because its number was used before. The earlier call goes on.
+    CallRefused {
+        /// The number.
+        call: CallId,
+    },
+    /// A server reports how far a call has come.
+    CallProgressed {
+        /// The call.
+        call: CallId,
+        /// The server's report: `progress`, `total?`, `message?`, as received.
+        progress: Json,
+    },
+    /// A server logged something (`notifications/message`).
+    Logged {
+        /// The server.
+        server: ServerName,
+        /// `level`, `logger?`, `data`, as received. Untrusted text.
+        message: Json,
+    },
+    /// A server wrote to its standard error. Only with `Options::forward_stderr`.
+    Complained {
+        /// The server.
+        server: ServerName,
+        /// What it wrote, cut anywhere, invalid UTF-8 replaced. Untrusted text.
+        text: String,
+    },
+    /// Something a person may want to mend turned up.
+    ProblemFound(Problem),
+    /// An operation ended: the one answer to `Reload`, `Connect`, `Disconnect`, `DisconnectAll`.
+    Done {
+        /// The operation.
+        op: OpId,
+        /// How it ended.
+        result: OpResult,
+    },
+    /// Everything has ended and nothing more comes: the one answer to `Shutdown` (L7).
+    Stopped,
+}
+
+/// The state of a configured server; each is in exactly one (F-009).
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ServerState {
+    /// On its way: being started, greeted, or asked for its tools.
+    Connecting,
+    /// Ready: its tools can be called.
+    Connected,
+    /// It failed, and nothing more is tried without somebody acting.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// Switched off in its definition (F-028).
+    Disabled,
+    /// Known and not wanted in this run.
+    Skipped {
+        /// Why.
+        reason: Skip,
+    },
+    /// A project brought it along and the user has not approved it (F-038).
+    NeedsApproval,
+    /// Disconnected because the host asked for it.
+    Disconnected,
+}
+
+impl ServerState {
+    /// The stable name of the state, as in `list --json`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Failed { .. } => "failed",
+            Self::Disabled => "disabled",
+            Self::Skipped { .. } => "skipped",
+            Self::NeedsApproval => "needs-approval",
+            Self::Disconnected => "disconnected",
+        }
+    }
+}
+
+/// Why a configured server is not started.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Skip {
+    /// Its definition switches it off.
+    Disabled,
+    /// It waits for the user's approval.
+    NeedsApproval,
+    /// The run is limited to other servers.
+    Filtered,
+    /// It uses a transport this version does not speak.
+    UnsupportedTransport,
+    /// It is connected already.
+    AlreadyConnected,
+    /// It is connecting already.
+    AlreadyConnecting,
+}
+
+impl Skip {
+    /// The reason in a few words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Disabled => "switched off in its definition",
+            Self::NeedsApproval => "waits for your approval",
+            Self::Filtered => "not selected for this run",
+            Self::UnsupportedTransport => "its transport is not supported yet (only stdio is)",
+            Self::AlreadyConnected => "connected already",
+            Self::AlreadyConnecting => "connecting already",
+        }
+    }
+}
+
+/// What a startup came to: every configured server is in exactly one list (G31).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct StartReport {
+    /// The operation.
+    pub op: OpId,
+    /// Milliseconds from the request to the opening of the gate.
+    pub elapsed_ms: u64,
+    /// Ready, tools live.
+    pub connected: Vec<ServerName>,
+    /// Still starting; their tools are offered from the cache.
+    pub deferred: Vec<ServerName>,
+    /// Failed, or still starting without a cached list when the startup as a whole had to end.
+    pub failed: Vec<(ServerName, Failure)>,
+    /// Not started.
+    pub skipped: Vec<(ServerName, Skip)>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The tool answered: the `result` of `tools/call` as received. Whether it is a success
+    /// stands in it; [`tools::content`](crate::tools::content) reads it.
+    Answered(Json),
+    /// It failed.
+    Failed(CallError),
+    /// The host cancelled it; an abort stays an abort (G77).
+    Aborted,
+}
+
+/// How an operation ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum OpResult {
+    /// It is done.
+    Done,
+    /// A reload is done; what it did to each server, in configuration order.
+    Reloaded {
+        /// Servers that were not running and were started.
+        started: Vec<ServerName>,
+        /// Servers that were stopped and started with a new definition.
+        restarted: Vec<ServerName>,
+        /// Servers that were stopped.
+        stopped: Vec<ServerName>,
+        /// Servers that were left alone.
+        kept: Vec<ServerName>,
+    },
+    /// No server of that name is configured.
+    UnknownServer,
+    /// The server failed.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// The server is not to be started.
+    Skipped {
+        /// Why not.
+        reason: Skip,
+    },
+    /// Another operation took its place.
+    Superseded,
+    /// The runtime is shutting down.
+    ShuttingDown,
+}

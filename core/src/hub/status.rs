@@ -1,0 +1,82 @@
+//! What the runtime knows about its servers, as plain data.
+//!
+//! Floor 4. Derived on request and never stored, so it cannot disagree with what the machine
+//! does.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::SourceRef;
+use crate::error::Problem;
+use crate::event::ServerState;
+use crate::id::{ConnId, ServerName};
+use crate::time::Timestamp;
+
+/// Everything at one moment.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Status {
+    /// Every configured server, in configuration order.
+    pub servers: Vec<ServerStatus>,
+    /// What turned up that a person may want to mend, in order.
+    pub problems: Vec<Problem>,
+    /// Calls that have not ended.
+    pub open_calls: usize,
+    /// Whether a startup is waiting at its gate.
+    pub gate_shut: bool,
+    /// Whether a shutdown was asked for.
+    pub stopping: bool,
+    /// Facts about attempts that were over (L6).
+    pub stale_facts: u64,
+}
+
+/// One server at one moment.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// Its name.
+    pub name: ServerName,
+    /// Its state and the reason for it.
+    pub state: ServerState,
+    /// Since when.
+    pub since: Timestamp,
+    /// The documented three-valued status, derived from the same data.
+    pub link: Link,
+    /// Where its definition stands.
+    pub source: SourceRef,
+    /// `stdio`, `http`, `sse`; empty if its definition is not valid.
+    pub transport: String,
+    /// The protocol revision agreed on, while it is connected.
+    pub revision: Option<String>,
+    /// The name and version it gave itself. Untrusted text.
+    pub server_info: Option<String>,
+    /// Its instructions. Untrusted text.
+    pub instructions: Option<String>,
+    /// Milliseconds from its start to its tools, once it was connected.
+    pub connect_ms: Option<u64>,
+    /// Its process, while there is one.
+    pub pid: Option<u32>,
+    /// The present attempt, while there is one.
+    pub conn: Option<ConnId>,
+    /// Lines of its output that were no messages (F-041).
+    pub skipped_lines: u64,
+    /// Answers nobody had asked for, or that came twice (G39).
+    pub unknown_answers: u64,
+    /// The end of its standard error.
+    pub stderr_tail: String,
+}
+
+/// The documented status of a name: `connected` if there is a connection, else `connecting` if
+/// a connection or its first tool list is under way, else `disconnected`.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Link {
+    /// There is a connection: the handshake is done.
+    Connected,
+    /// The handshake is under way.
+    Connecting,
+    /// Neither.
+    Disconnected,
+}

@@ -1,0 +1,121 @@
+//! Names and numbers of things. Ids the core makes come from counters and are never reused.
+//!
+//! Floor 0.
+
+use alloc::sync::Arc;
+use core::borrow::Borrow;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! counted_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(u64);
+
+        impl $name {
+            /// The id with this number.
+            #[must_use]
+            pub const fn new(number: u64) -> Self {
+                Self(number)
+            }
+
+            /// The number behind the id.
+            #[must_use]
+            pub const fn number(self) -> u64 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+counted_id!(
+    /// One attempt to run one server: made by the core with each `Open`, never reused, so that
+    /// a fact about an attempt that is over can be told from one about the present attempt (L6).
+    ConnId,
+    "c"
+);
+counted_id!(
+    /// One tool call. Chosen by the host, which must not use a number twice; see
+    /// [`Event::CallRefused`](crate::event::Event::CallRefused).
+    CallId,
+    "k"
+);
+counted_id!(
+    /// One operation the host asked for (start, reload, disconnect, …). Chosen by the host and
+    /// returned in the event that ends the operation; the core only carries it.
+    OpId,
+    "o"
+);
+counted_id!(
+    /// One read the core asked the driver for: a configuration file or a cache entry.
+    ReadId,
+    "r"
+);
+
+/// The counter behind the ids the core makes.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Counter(u64);
+
+impl Counter {
+    /// The next number: 0, 1, 2, …; never the same twice in one run.
+    #[expect(clippy::should_implement_trait, reason = "not an iterator: it never ends")]
+    pub fn next(&mut self) -> u64 {
+        let number = self.0;
+        self.0 = self.0.saturating_add(1);
+        number
+    }
+}
+
+/// The name of a server, as its definition spells it. Cheap to clone.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(from = "alloc::string::String")]
+pub struct ServerName(Arc<str>);
+
+impl ServerName {
+    /// The name with this spelling; any text is a name.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self(Arc::from(name))
+    }
+
+    /// The spelling.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<alloc::string::String> for ServerName {
+    fn from(name: alloc::string::String) -> Self {
+        Self(Arc::from(name))
+    }
+}
+
+impl From<&str> for ServerName {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl Borrow<str> for ServerName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,189 @@
+//! All that can happen to the machine: what the host asks and what the driver reports.
+//!
+//! Floor 0. [`Input`] is the only door into the runtime besides
+//! [`Runtime::handle_timeout`](crate::runtime::Runtime::handle_timeout), so a run *is* a list of
+//! (time, input). Requests are imperative, facts are past tense.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::{Bytes, Json};
+use crate::error::{Exit, OpenError};
+use crate::id::{CallId, ConnId, OpId, ReadId, ServerName};
+
+/// One thing that happens to the machine.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Input {
+    /// The host asks for something.
+    Host(Request),
+    /// The driver reports something.
+    Io(Fact),
+}
+
+/// What a host can ask for. Each is answered by exactly one event, named with it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "request", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Request {
+    /// Read the configuration and connect everything it names; ends with
+    /// [`Event::GateOpened`](crate::event::Event::GateOpened). Servers that are connected or
+    /// connecting already are left alone.
+    Start {
+        /// Returned in the event.
+        op: OpId,
+    },
+    /// Read the configuration again and restart only what changed (F-033); ends with
+    /// [`Event::Done`](crate::event::Event::Done) once every server that was (re)started has
+    /// settled. Two overlapping reloads end as the second alone.
+    Reload {
+        /// Returned in the event.
+        op: OpId,
+    },
+    /// Connect one configured server that is disconnected or failed; ends with
+    /// [`Event::Done`](crate::event::Event::Done) when it has settled.
+    Connect {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+    },
+    /// Disconnect one server, its calls ending at once; ends with
+    /// [`Event::Done`](crate::event::Event::Done) when its process is gone.
+    Disconnect {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+    },
+    /// Disconnect every server; ends with [`Event::Done`](crate::event::Event::Done) when the
+    /// last process is gone.
+    DisconnectAll {
+        /// Returned in the event.
+        op: OpId,
+    },
+    /// Call a tool; ends with [`Event::CallFinished`](crate::event::Event::CallFinished).
+    Call(NewCall),
+    /// End a call; its server is told. Nothing happens if it has ended already.
+    Cancel {
+        /// The call.
+        call: CallId,
+    },
+    /// Disconnect everything and refuse everything from here on; ends with
+    /// [`Event::Stopped`](crate::event::Event::Stopped).
+    Shutdown,
+}
+
+/// A tool call to make.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct NewCall {
+    /// The host's number for it; must be new.
+    pub call: CallId,
+    /// The tool.
+    pub target: Target,
+    /// The arguments, a JSON object.
+    pub arguments: Json,
+    /// The limit without progress in milliseconds, if not the server's or the default one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+/// Which tool is meant.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// By the name the catalogue exposes it under: `mcp_github_search`.
+    Exposed(String),
+    /// By server and the server's own name for it.
+    Tool {
+        /// The server.
+        server: ServerName,
+        /// The tool as the server calls it.
+        tool: String,
+    },
+}
+
+/// What the driver can report.
+///
+/// The driver's half of the contract: per `Open` exactly one `Opened` or `OpenFailed`; after
+/// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig` and
+/// `ReadCache` exactly one answer.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(tag = "fact", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Fact {
+    /// A configuration file was read, or was not there.
+    ConfigRead {
+        /// Which read this answers.
+        read: ReadId,
+        /// What was found.
+        found: Found,
+    },
+    /// A cache entry was read, or was not there.
+    CacheRead {
+        /// Which read this answers.
+        read: ReadId,
+        /// What was found; the age in milliseconds comes with it.
+        found: Found,
+        /// How long ago the entry was written, in milliseconds by the wall clock; 0 if unknown.
+        age_ms: u64,
+    },
+    /// The server's process runs.
+    Opened {
+        /// The attempt.
+        conn: ConnId,
+        /// The process, if it is one.
+        pid: Option<u32>,
+    },
+    /// The server's process could not be started. Nothing more comes for this attempt.
+    OpenFailed {
+        /// The attempt.
+        conn: ConnId,
+        /// Why not.
+        error: OpenError,
+    },
+    /// The server wrote something.
+    Received {
+        /// From which attempt.
+        conn: ConnId,
+        /// What, cut anywhere.
+        bytes: Bytes,
+    },
+    /// The server wrote something to its standard error.
+    Complained {
+        /// From which attempt.
+        conn: ConnId,
+        /// What, cut anywhere.
+        bytes: Bytes,
+    },
+    /// The server closed its output, or reading it failed. Its process may still run.
+    OutputEnded {
+        /// The attempt.
+        conn: ConnId,
+    },
+    /// Writing to the server failed: it closed its input. Its process may still run.
+    InputFailed {
+        /// The attempt.
+        conn: ConnId,
+    },
+    /// The server's process and every process of its group are gone. Nothing more comes.
+    Closed {
+        /// The attempt.
+        conn: ConnId,
+        /// How the process ended.
+        exit: Exit,
+    },
+}
+
+/// What a read found.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// The whole content.
+    Content(Bytes),
+    /// There is nothing at that place.
+    Nothing,
+    /// There is something and it cannot be read; the operating system's words.
+    Unreadable(String),
+}

@@ -1,0 +1,55 @@
+//! Every bound of the core in one place, with its default and its reason.
+//!
+//! Floor 0. A bound that is reached is a typed failure of the one server, call or message that
+//! reached it (L10).
+
+use serde::{Deserialize, Serialize};
+
+/// The bounds. Sizes in bytes, times in milliseconds, counts as counts.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The longest message accepted from a server. Default 64 MiB: results of 50 MB are seen in
+    /// the field, and a server that never ends its line must not eat the machine.
+    pub message_bytes: usize,
+    /// How deep a message may nest. Default 128, as deep as `serde_json` reads.
+    pub nesting: usize,
+    /// How much of a server's standard error is kept. Default 64 KiB, the end of it.
+    pub stderr_tail_bytes: usize,
+    /// How many pages one list may have (G37). Default 1,000.
+    pub pages: usize,
+    /// How many tools one server may offer. Default 10,000.
+    pub tools_per_server: usize,
+    /// How many calls may be open at once, over all servers. Default 4,096.
+    pub open_calls: usize,
+    /// How many requests of one server may wait for our answer or be answered in one step.
+    /// Default 1,024; requests beyond are answered with an error.
+    pub server_requests: usize,
+    /// How many problems are kept for the status; later ones are counted. Default 1,000.
+    pub problems: usize,
+    /// How large one configuration file may be. Default 16 MiB.
+    pub config_bytes: usize,
+    /// How many servers may be defined at once. Default 20,000.
+    pub servers: usize,
+    /// How long a tool cache entry is valid. Default 30 days.
+    pub cache_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 64 * 1024 * 1024,
+            nesting: 128,
+            stderr_tail_bytes: 64 * 1024,
+            pages: 1_000,
+            tools_per_server: 10_000,
+            open_calls: 4_096,
+            server_requests: 1_024,
+            problems: 1_000,
+            config_bytes: 16 * 1024 * 1024,
+            servers: 20_000,
+            cache_ms: 30 * 24 * 60 * 60 * 1_000,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a runtime is made with. All of it is data, so that a trace can carry it.
+//!
+//! Roof.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Source;
+use crate::entropy::Entropy;
+use crate::hub::policy::Policy;
+use crate::id::ServerName;
+use crate::limits::Limits;
+
+/// The options of one runtime.
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Options {
+    /// The name of the host, told to servers. Default `tidegate`.
+    pub client_name: String,
+    /// The version of the host, told to servers.
+    pub client_version: String,
+    /// The project: the root told to servers, and part of every cache key. Absolute.
+    pub cwd: String,
+    /// The configurations to read, the strongest first; see
+    /// [`Places::sources`](crate::config::Places::sources).
+    pub sources: Vec<Source>,
+    /// Only these servers are started, if any are named.
+    pub only: BTreeSet<ServerName>,
+    /// What to do where the documents and the field disagree.
+    pub policy: Policy,
+    /// The bounds.
+    pub limits: Limits,
+    /// Randomness for everything that is spread out.
+    pub entropy: Entropy,
+    /// Whether servers' standard error is passed on as events.
+    pub forward_stderr: bool,
+}
+
+impl Options {
+    /// Options for a project, everything else at its default.
+    #[must_use]
+    pub fn new(cwd: &str, sources: Vec<Source>) -> Self {
+        Self {
+            client_name: "tidegate".into(),
+            client_version: env!("CARGO_PKG_VERSION").into(),
+            cwd: cwd.into(),
+            sources,
+            ..Self::default()
+        }
+    }
+}

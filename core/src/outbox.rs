@@ -1,0 +1,44 @@
+//! The two queues out of the machine; the only place that pushes to them.
+//!
+//! Floor 0. Commands and events are independent (L3): a host that is slow to read its events
+//! never holds back a `Kill`.
+
+use alloc::collections::VecDeque;
+
+use crate::command::Command;
+use crate::event::Event;
+
+/// What the machine has to say and nobody has fetched yet.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    commands: VecDeque<Command>,
+    events: VecDeque<Event>,
+}
+
+impl Outbox {
+    /// Queues an order to the driver.
+    pub fn command(&mut self, command: Command) {
+        self.commands.push_back(command);
+    }
+
+    /// Queues news for the host.
+    pub fn event(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    /// The oldest order, if any.
+    pub fn next_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
+    }
+
+    /// The oldest piece of news, if any.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Whether nothing is queued.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.events.is_empty()
+    }
+}

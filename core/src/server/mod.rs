@@ -1,0 +1,1 @@
+//! One server. Floor 3.
