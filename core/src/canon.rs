@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn key_order_and_white_space_do_not_matter() {
         let a = r#"{"type":"stdio","command":"npx","args":["-y","pkg"],"env":{"B":"2","A":"1"}}"#;
-        let b = r#"{ "env": {"A":"1","B":"2"}, "args":["-y","pkg"],"command":"npx","type":"stdio"}"#;
+        let b =
+            r#"{ "env": {"A":"1","B":"2"}, "args":["-y","pkg"],"command":"npx","type":"stdio"}"#;
         let wanted =
             r#"{"args":["-y","pkg"],"command":"npx","env":{"A":"1","B":"2"},"type":"stdio"}"#;
         for text in [a, b] {
@@ -131,14 +132,8 @@ mod tests {
     /// Published test vectors of FNV-1a with 128 bits.
     #[test]
     fn the_fingerprint_is_fnv1a() {
-        assert_eq!(
-            alloc::format!("{}", Fingerprint::of(b"")),
-            "6c62272e07bb014262b821756295c58d"
-        );
-        assert_eq!(
-            alloc::format!("{}", Fingerprint::of(b"a")),
-            "d228cb696f1a8caf78912b704e4a8964"
-        );
+        assert_eq!(alloc::format!("{}", Fingerprint::of(b"")), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(alloc::format!("{}", Fingerprint::of(b"a")), "d228cb696f1a8caf78912b704e4a8964");
     }
 
     #[test]
