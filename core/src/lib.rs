@@ -22,5 +22,6 @@ pub mod outbox;
 pub mod runtime;
 pub mod server;
 pub mod time;
+pub mod timeline;
 pub mod tools;
 pub mod wire;

@@ -1,0 +1,423 @@
+//! A run as text: one line for each input `<`, command `>`, event `!` and tick `~`.
+//!
+//! Roof. May import everything. The same grammar serves snapshots, failure output, `tidegate
+//! timeline` and bug reports. It is written by hand, so a member added to a struct changes no
+//! story, and it is a digest: messages are named, not quoted, and long texts are cut. What can
+//! be fed to a machine again is the trace the lines were made from.
+//!
+//! ```text
+//!      0ms < Start o0
+//!      0ms > Open c0 fast: fast-server --stdio
+//!     12ms < Received c0 result#0
+//!    250ms ~
+//!    250ms ! GateOpened o0 after 250ms connected=[fast] deferred=[slow]
+//! ```
+
+use alloc::string::String;
+use core::fmt::{self, Display, Formatter, Write};
+
+use serde_json::Value;
+
+use crate::command::{Command, Launch};
+use crate::error::{Problem, Severity};
+use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
+use crate::input::{Fact, Found, Input, NewCall, Request, Target};
+use crate::time::Timestamp;
+
+/// How much of a text that is not a message is shown, in characters.
+const SHOWN_CHARS: usize = 60;
+/// The longest message that is read to be named, in bytes.
+const NAMED_BYTES: usize = 64 * 1024;
+
+/// One line of a timeline: when, and what.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub what: What<'a>,
+}
+
+/// What a line of a timeline says.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    /// Something happened to the machine.
+    Input(&'a Input),
+    /// Time was let pass.
+    Tick,
+    /// The machine gave an order.
+    Command(&'a Command),
+    /// The machine had news.
+    Event(&'a Event),
+}
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut f = OneLine(f);
+        let at = self.at.as_millis();
+        match self.what {
+            What::Input(input) => write!(f, "{at:>6}ms < {}", Text(input)),
+            What::Tick => write!(f, "{at:>6}ms ~"),
+            What::Command(command) => write!(f, "{at:>6}ms > {}", Text(command)),
+            What::Event(event) => write!(f, "{at:>6}ms ! {}", Text(event)),
+        }
+    }
+}
+
+/// Escapes what would break the line or steer a terminal: much of the text is a server's.
+struct OneLine<'a, 'f>(&'a mut Formatter<'f>);
+
+impl Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for part in text.split_inclusive(char::is_control) {
+            match part.char_indices().next_back() {
+                Some((at, last)) if last.is_control() => {
+                    self.0.write_str(&part[..at])?;
+                    write!(self.0, "{}", last.escape_default())?;
+                }
+                Some(_) | None => self.0.write_str(part)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value as the timeline words it.
+struct Text<'a, T>(&'a T);
+
+impl Display for Text<'_, Input> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Input::Host(request) => Text(request).fmt(f),
+            Input::Io(fact) => Text(fact).fmt(f),
+        }
+    }
+}
+
+impl Display for Text<'_, Request> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Request::Start { op } => write!(f, "Start {op}"),
+            Request::Reload { op } => write!(f, "Reload {op}"),
+            Request::Connect { op, server } => write!(f, "Connect {op} {server}"),
+            Request::Disconnect { op, server } => write!(f, "Disconnect {op} {server}"),
+            Request::DisconnectAll { op } => write!(f, "DisconnectAll {op}"),
+            Request::Call(call) => Text(call).fmt(f),
+            Request::Cancel { call } => write!(f, "Cancel {call}"),
+            Request::Shutdown => f.write_str("Shutdown"),
+        }
+    }
+}
+
+impl Display for Text<'_, NewCall> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let NewCall { call, target, arguments, timeout_ms } = self.0;
+        write!(f, "Call {call} ")?;
+        match target {
+            Target::Exposed(name) => f.write_str(name)?,
+            Target::Tool { server, tool } => write!(f, "{server}/{tool}")?,
+        }
+        write!(f, " {}", Cut(arguments.as_str()))?;
+        match timeout_ms {
+            Some(limit) => write!(f, " within {limit}ms"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Text<'_, Fact> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Fact::ConfigRead { read, found } => write!(f, "ConfigRead {read} {}", Text(found)),
+            Fact::CacheRead { read, found, age_ms } => {
+                write!(f, "CacheRead {read} {}", Text(found))?;
+                if *age_ms > 0 { write!(f, " {age_ms}ms old") } else { Ok(()) }
+            }
+            Fact::Opened { conn, pid: Some(pid) } => write!(f, "Opened {conn} pid {pid}"),
+            Fact::Opened { conn, pid: None } => write!(f, "Opened {conn}"),
+            Fact::OpenFailed { conn, error } => write!(f, "OpenFailed {conn}: {error}"),
+            Fact::Received { conn, bytes } => write!(f, "Received {conn} {}", Messages(bytes)),
+            Fact::Complained { conn, bytes } => {
+                write!(f, "Complained {conn} {}", Cut(&String::from_utf8_lossy(bytes)))
+            }
+            Fact::OutputEnded { conn } => write!(f, "OutputEnded {conn}"),
+            Fact::InputFailed { conn } => write!(f, "InputFailed {conn}"),
+            Fact::Closed { conn, exit } => write!(f, "Closed {conn}: {exit}"),
+        }
+    }
+}
+
+impl Display for Text<'_, Found> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Found::Content(bytes) => write!(f, "{} bytes", bytes.len()),
+            Found::Nothing => f.write_str("nothing"),
+            Found::Unreadable(why) => write!(f, "unreadable: {why}"),
+        }
+    }
+}
+
+impl Display for Text<'_, Command> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Command::ReadConfig { read, path, bytes_max: _ } => {
+                write!(f, "ReadConfig {read} {path}")
+            }
+            Command::ReadCache { read, key } => write!(f, "ReadCache {read} {}", Short(key)),
+            Command::WriteCache { key, content } => {
+                write!(f, "WriteCache {} {} bytes", Short(key), content.len())
+            }
+            Command::DropCache { key } => write!(f, "DropCache {}", Short(key)),
+            Command::Open { conn, server, launch } => {
+                write!(f, "Open {conn} {server}: {}", Text(launch))
+            }
+            Command::Send { conn, bytes } => write!(f, "Send {conn} {}", Messages(bytes)),
+            Command::CloseInput { conn } => write!(f, "CloseInput {conn}"),
+            Command::Terminate { conn } => write!(f, "Terminate {conn}"),
+            Command::Kill { conn } => write!(f, "Kill {conn}"),
+            Command::Abandon { conn } => write!(f, "Abandon {conn}"),
+        }
+    }
+}
+
+impl Display for Text<'_, Launch> {
+    /// Without the environment, whose values may be secrets.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.command)?;
+        self.0.args.iter().try_for_each(|arg| write!(f, " {}", Cut(arg)))?;
+        self.0.cwd.iter().try_for_each(|cwd| write!(f, " in {cwd}"))
+    }
+}
+
+impl Display for Text<'_, Event> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Event::ServerChanged { server, state } => {
+                write!(f, "ServerChanged {server} {}", state.name())?;
+                match state {
+                    ServerState::Failed { failure } => write!(f, ": {}", failure.describe(server)),
+                    ServerState::Skipped { reason } => write!(f, ": {}", reason.describe()),
+                    ServerState::Connecting
+                    | ServerState::Connected
+                    | ServerState::Disabled
+                    | ServerState::NeedsApproval
+                    | ServerState::Disconnected => Ok(()),
+                }
+            }
+            Event::GateOpened(report) => Text(report).fmt(f),
+            Event::ToolsChanged { revision } => write!(f, "ToolsChanged {revision}"),
+            Event::CallFinished { call, outcome } => {
+                write!(f, "CallFinished {call} {}", Text(outcome))
+            }
+            Event::CallRefused { call } => write!(f, "CallRefused {call}"),
+            Event::CallProgressed { call, progress } => {
+                write!(f, "CallProgressed {call} {}", Cut(progress.as_str()))
+            }
+            Event::Logged { server, message } => {
+                write!(f, "Logged {server} {}", Cut(message.as_str()))
+            }
+            Event::Complained { server, text } => write!(f, "Complained {server} {}", Cut(text)),
+            Event::ProblemFound(problem) => write!(f, "ProblemFound {}", Text(problem)),
+            Event::Done { op, result } => write!(f, "Done {op} {}", Text(result)),
+            Event::Stopped => f.write_str("Stopped"),
+        }
+    }
+}
+
+impl Display for Text<'_, StartReport> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let StartReport { op, elapsed_ms, connected, deferred, failed, skipped } = self.0;
+        write!(f, "GateOpened {op} after {elapsed_ms}ms")?;
+        listed(f, "connected", connected, |f, server| server.fmt(f))?;
+        listed(f, "deferred", deferred, |f, server| server.fmt(f))?;
+        listed(f, "failed", failed, |f, (server, failure)| {
+            write!(f, "{server}: {}", failure.describe(server))
+        })?;
+        listed(f, "skipped", skipped, |f, (server, why)| write!(f, "{server}: {}", why.describe()))
+    }
+}
+
+impl Display for Text<'_, Outcome> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Outcome::Answered(result) => write!(f, "answered {}", Cut(result.as_str())),
+            Outcome::Failed(error) => write!(f, "failed: {error}"),
+            Outcome::Aborted => f.write_str("aborted"),
+        }
+    }
+}
+
+impl Display for Text<'_, OpResult> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            OpResult::Done => f.write_str("done"),
+            OpResult::Reloaded { started, restarted, stopped, kept } => {
+                f.write_str("reloaded")?;
+                let lists = [
+                    ("started", started),
+                    ("restarted", restarted),
+                    ("stopped", stopped),
+                    ("kept", kept),
+                ];
+                lists
+                    .into_iter()
+                    .try_for_each(|(label, list)| listed(f, label, list, |f, server| server.fmt(f)))
+            }
+            OpResult::UnknownServer => f.write_str("unknown server"),
+            OpResult::Failed { failure } => write!(f, "failed ({})", failure.stage),
+            OpResult::Skipped { reason } => write!(f, "skipped: {}", reason.describe()),
+            OpResult::Superseded => f.write_str("superseded"),
+            OpResult::ShuttingDown => f.write_str("shutting down"),
+        }
+    }
+}
+
+impl Display for Text<'_, Problem> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Problem { severity, category: _, file, line, key, server, message } = self.0;
+        f.write_str(match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        })?;
+        file.iter().try_for_each(|file| write!(f, " {file}"))?;
+        line.iter().try_for_each(|line| write!(f, ":{line}"))?;
+        key.iter().try_for_each(|key| write!(f, " {key}"))?;
+        server.iter().try_for_each(|server| write!(f, " [{server}]"))?;
+        write!(f, " {}", Cut(message))
+    }
+}
+
+/// ` label=[a b]`, or nothing if the list is empty.
+fn listed<T>(
+    f: &mut Formatter<'_>,
+    label: &str,
+    list: &[T],
+    mut each: impl FnMut(&mut Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    let Some((first, rest)) = list.split_first() else { return Ok(()) };
+    write!(f, " {label}=[")?;
+    each(f, first)?;
+    for item in rest {
+        f.write_str(", ")?;
+        each(f, item)?;
+    }
+    f.write_str("]")
+}
+
+/// Bytes on a pipe: each message named, everything else quoted and cut.
+struct Messages<'a>(&'a [u8]);
+
+impl Display for Messages<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("0 bytes");
+        }
+        let lines = self.0.split_inclusive(|byte| *byte == b'\n');
+        for (at, line) in lines.enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            let whole = line.ends_with(b"\n") && line.len() <= NAMED_BYTES;
+            match whole.then(|| serde_json::from_slice(line)) {
+                Some(Ok(Value::Object(message))) => Message(&message).fmt(f)?,
+                Some(Ok(Value::Array(batch))) => write!(f, "batch of {}", batch.len())?,
+                Some(Ok(_) | Err(_)) | None => {
+                    let text = String::from_utf8_lossy(line);
+                    write!(f, "{}", Cut(&text))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A JSON-RPC message: `initialize#0`, `result#0`, `error#2 -32601`, `tools/call#2 echo`.
+struct Message<'a>(&'a serde_json::Map<String, Value>);
+
+impl Display for Message<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let member = |name: &str| self.0.get(name);
+        match (member("method"), member("error"), member("result")) {
+            (Some(method), _, _) => f.write_str(method.as_str().unwrap_or("?"))?,
+            (None, Some(_), _) => f.write_str("error")?,
+            (None, None, Some(_)) => f.write_str("result")?,
+            (None, None, None) => f.write_str("object")?,
+        }
+        member("id").iter().try_for_each(|id| write!(f, "#{id}"))?;
+        let inner = |outer: &str, name: &str| member(outer).and_then(|value| value.get(name));
+        if let Some(code) = inner("error", "code") {
+            write!(f, " {code}")?;
+        }
+        if let Some(of) = inner("params", "requestId") {
+            write!(f, " of #{of}")?;
+        }
+        if let Some(name) = inner("params", "name").and_then(Value::as_str) {
+            write!(f, " {name}")?;
+        }
+        if let Some(tools) = inner("result", "tools").and_then(Value::as_array) {
+            write!(f, " ({} tools)", tools.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// The first eight characters of a key, enough to tell a handful apart.
+struct Short<T>(T);
+
+impl<T: Display> Display for Short<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = alloc::format!("{}", self.0);
+        f.write_str(text.get(..8).unwrap_or(&text))
+    }
+}
+
+/// A text, cut where it is long.
+struct Cut<'a>(&'a str);
+
+impl Display for Cut<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let end = self.0.char_indices().nth(SHOWN_CHARS).map_or(self.0.len(), |(at, _)| at);
+        let (shown, rest) = self.0.split_at(end);
+        f.write_str(shown)?;
+        if rest.is_empty() { Ok(()) } else { write!(f, "… ({} bytes)", self.0.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::id::ConnId;
+
+    fn received(text: &str) -> String {
+        let fact = Fact::Received { conn: ConnId::new(3), bytes: text.into() };
+        let input = Input::Io(fact);
+        Line { at: Timestamp::from_millis(12), what: What::Input(&input) }.to_string()
+    }
+
+    #[test]
+    fn messages_are_named() {
+        assert_eq!(
+            received(
+                "{\"id\":0,\"result\":{\"tools\":[1,2]}}\n{\"id\":\"a\",\"error\":{\"code\":-32601}}\n"
+            ),
+            "    12ms < Received c3 result#0 (2 tools), error#\"a\" -32601"
+        );
+        assert_eq!(
+            received("{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n"),
+            "    12ms < Received c3 notifications/cancelled of #2"
+        );
+    }
+
+    #[test]
+    fn what_is_no_message_is_quoted_on_one_line_and_cut() {
+        assert_eq!(received("half {\"id\r\u{7}"), "    12ms < Received c3 half {\"id\\r\\u{7}");
+        let long = "é".repeat(100);
+        assert_eq!(
+            received(&long),
+            alloc::format!("    12ms < Received c3 {}… (200 bytes)", "é".repeat(60))
+        );
+    }
+}
