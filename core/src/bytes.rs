@@ -75,6 +75,9 @@ impl<'de> Deserialize<'de> for Bytes {
 ///
 /// May be a window into the line it arrived in, so that a result of many megabytes is moved
 /// from the framer to the host without being copied. Compares and serialises as its text.
+///
+/// Enums that carry one, however deep, keep serde's external tag: an internal tag makes serde
+/// read the value into a tree first, and the text is gone.
 #[derive(Clone)]
 pub struct Json {
     line: String,

@@ -132,7 +132,7 @@ impl fmt::Display for Stage {
 
 /// Why a server failed.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Cause {
     /// Its definition is not valid.
@@ -245,7 +245,7 @@ impl Failure {
 
 /// Why a tool call ended without an answer from its tool.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CallError {
     /// No server of this name is configured.

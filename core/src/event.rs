@@ -15,7 +15,7 @@ use crate::id::{CallId, OpId, ServerName};
 
 /// One piece of news.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Event {
     /// A server is in another state.
@@ -80,7 +80,7 @@ pub enum Event {
 
 /// The state of a configured server; each is in exactly one (F-009).
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(tag = "state", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ServerState {
     /// On its way: being started, greeted, or asked for its tools.
@@ -187,7 +187,7 @@ pub enum Outcome {
 
 /// How an operation ended.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(tag = "result", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum OpResult {
     /// It is done.

@@ -24,7 +24,7 @@ pub enum Input {
 
 /// What a host can ask for. Each is answered by exactly one event, named with it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(tag = "request", rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Request {
     /// Read the configuration and connect everything it names; ends with

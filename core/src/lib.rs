@@ -24,4 +24,5 @@ pub mod server;
 pub mod time;
 pub mod timeline;
 pub mod tools;
+pub mod trace;
 pub mod wire;
