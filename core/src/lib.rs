@@ -19,6 +19,7 @@ pub mod input;
 pub mod limits;
 pub mod options;
 pub mod outbox;
+pub mod replay;
 pub mod runtime;
 pub mod server;
 pub mod time;

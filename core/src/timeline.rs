@@ -1,6 +1,6 @@
 //! A run as text: one line for each input `<`, command `>`, event `!` and tick `~`.
 //!
-//! Roof. May import everything. The same grammar serves snapshots, failure output, `tidegate
+//! Roof. May import everything. The `Display` of a [`TraceLine`]. The same grammar serves snapshots, failure output, `tidegate
 //! timeline` and bug reports. It is written by hand, so a member added to a struct changes no
 //! story, and it is a digest: messages are named, not quoted, and long texts are cut. What can
 //! be fed to a machine again is the trace the lines were made from.
@@ -23,44 +23,35 @@ use crate::error::{Problem, Severity};
 use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
 use crate::input::{Fact, Found, Input, NewCall, Request, Target};
 use crate::time::Timestamp;
+use crate::trace::TraceLine;
 
 /// How much of a text that is not a message is shown, in characters.
 const SHOWN_CHARS: usize = 60;
 /// The longest message that is read to be named, in bytes.
 const NAMED_BYTES: usize = 64 * 1024;
 
-/// One line of a timeline: when, and what.
-#[derive(Clone, Copy, Debug)]
-pub struct Line<'a> {
-    /// When it happened.
-    pub at: Timestamp,
-    /// What happened.
-    pub what: What<'a>,
-}
-
-/// What a line of a timeline says.
-#[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
-    /// Something happened to the machine.
-    Input(&'a Input),
-    /// Time was let pass.
-    Tick,
-    /// The machine gave an order.
-    Command(&'a Command),
-    /// The machine had news.
-    Event(&'a Event),
-}
-
-impl Display for Line<'_> {
+impl Display for TraceLine {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut f = OneLine(f);
-        let at = self.at.as_millis();
-        match self.what {
-            What::Input(input) => write!(f, "{at:>6}ms < {}", Text(input)),
-            What::Tick => write!(f, "{at:>6}ms ~"),
-            What::Command(command) => write!(f, "{at:>6}ms > {}", Text(command)),
-            What::Event(event) => write!(f, "{at:>6}ms ! {}", Text(event)),
+        match self {
+            Self::Head { version, options } => {
+                let gate = options.policy.gate_ms;
+                write!(f, "# trace {version}, gate {gate}ms, {}", options.cwd)
+            }
+            Self::Input { at, input } => write!(f, "{} < {}", Moment(*at), Text(input)),
+            Self::Tick { at } => write!(f, "{} ~", Moment(*at)),
+            Self::Command { at, command } => write!(f, "{} > {}", Moment(*at), Text(command)),
+            Self::Event { at, event } => write!(f, "{} ! {}", Moment(*at), Text(event)),
         }
+    }
+}
+
+/// A moment in a column of its own.
+struct Moment(Timestamp);
+
+impl Display for Moment {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>6}ms", self.0.as_millis())
     }
 }
 
@@ -393,8 +384,7 @@ mod tests {
 
     fn received(text: &str) -> String {
         let fact = Fact::Received { conn: ConnId::new(3), bytes: text.into() };
-        let input = Input::Io(fact);
-        Line { at: Timestamp::from_millis(12), what: What::Input(&input) }.to_string()
+        TraceLine::Input { at: Timestamp::from_millis(12), input: Input::Io(fact) }.to_string()
     }
 
     #[test]

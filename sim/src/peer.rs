@@ -1,0 +1,307 @@
+//! The protocol half of a scripted server: it answers what it hears, and it is strict.
+//!
+//! A real server forgives a client much; this one writes down every breach of the protocol, so
+//! that the laws find what a server in the field would only sometimes mind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::script::{Fault, Script};
+
+/// The revisions a client may offer.
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// What a server knows of its client.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(crate) struct Peer {
+    stage: Stage,
+    /// Every id the client used, and whether its answer was called off.
+    ids: BTreeMap<String, Request>,
+    /// The ids of our own requests that wait for an answer.
+    asked: BTreeSet<String>,
+    cursors_given: BTreeSet<String>,
+    cursors: u32,
+    /// The `n` of each call, in the order in which they came.
+    pub(crate) calls: Vec<u64>,
+    /// What the client did against the protocol.
+    pub(crate) breaches: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+enum Stage {
+    /// It waits for `initialize`.
+    #[default]
+    New,
+    /// It waits for `notifications/initialized`.
+    Greeted,
+    /// Everything may be asked.
+    Ready,
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Request {
+    Open { method: String },
+    Cancelled,
+}
+
+/// Something the server is going to say.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct Say {
+    /// After how many milliseconds.
+    pub(crate) after: u64,
+    /// The message, without a line feed.
+    pub(crate) line: String,
+    /// The request it answers or reports on, if it does.
+    pub(crate) of: Option<String>,
+}
+
+/// What a line that was heard leads to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Reaction {
+    /// The server will say something.
+    Say(Say),
+    /// It will not say anything about this request that it has not said yet.
+    Drop(String),
+}
+
+impl Peer {
+    /// Takes one line without its line feed.
+    pub(crate) fn hear(&mut self, script: &Script, line: &[u8]) -> Vec<Reaction> {
+        let message = match serde_json::from_slice(line) {
+            Ok(Value::Object(message)) => message,
+            Ok(_) | Err(_) => {
+                self.breach(format!("{:?} is not a message", String::from_utf8_lossy(line)));
+                return Vec::new();
+            }
+        };
+        if message.get("jsonrpc") != Some(&json!("2.0")) {
+            self.breach("a message without \"jsonrpc\":\"2.0\"".into());
+        }
+        match (message.get("method").and_then(Value::as_str), message.get("id")) {
+            (Some(method), Some(id)) => self.request(script, method, id, &message),
+            (Some(method), None) => self.notification(script, method, &message),
+            (None, Some(id)) => self.answer(&message, id),
+            (None, None) => {
+                self.breach("a message with neither method nor id".into());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Remembers that the server asked something itself.
+    pub(crate) fn ask(&mut self, line: &[u8]) {
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return };
+        if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
+            self.asked.insert(id.to_string());
+        }
+    }
+
+    /// Whether everything the server asked was answered (G49).
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &String> {
+        self.asked.iter()
+    }
+
+    fn breach(&mut self, what: String) {
+        self.breaches.push(what);
+    }
+
+    fn request(
+        &mut self,
+        script: &Script,
+        method: &str,
+        id: &Value,
+        message: &Map<String, Value>,
+    ) -> Vec<Reaction> {
+        let key = id.to_string();
+        if !(id.is_number() || id.is_string()) {
+            self.breach(format!("a request with the id {id}"));
+        }
+        let request = Request::Open { method: method.into() };
+        if self.ids.insert(key.clone(), request).is_some() {
+            self.breach(format!("the id {id} was used twice"));
+        }
+        let params = message.get("params").cloned().unwrap_or_default();
+        if !(params.is_object() || params.is_null()) {
+            self.breach(format!("{method} with params that are no object"));
+        }
+        self.check_order(method);
+        let (after, member) = match method {
+            "initialize" => (script.delays.initialize, self.initialize(script, &params)),
+            "tools/list" => (script.delays.list, self.list(script, &params)),
+            "tools/call" => return self.call(script, &key, &params),
+            "ping" => (0, result(&json!({}))),
+            _ => (0, error(-32601, "Method not found")),
+        };
+        let member = overridden(script, method).unwrap_or(member);
+        vec![Reaction::Say(Say { after, line: answer(&key, &member), of: Some(key) })]
+    }
+
+    fn check_order(&mut self, method: &str) {
+        match (self.stage, method) {
+            (Stage::New, "initialize" | "ping") | (Stage::Greeted, "ping") => {}
+            // A client may try again with another revision.
+            (Stage::Greeted, "initialize") => {}
+            (Stage::Ready, "initialize") => self.breach("initialize twice".into()),
+            (Stage::Ready, _) => {}
+            (Stage::New | Stage::Greeted, _) => {
+                self.breach(format!("{method} before notifications/initialized"));
+            }
+        }
+    }
+
+    fn initialize(&mut self, script: &Script, params: &Value) -> String {
+        self.stage = Stage::Greeted;
+        let offered = params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+        if !REVISIONS.contains(&offered) {
+            self.breach(format!("initialize offers the revision {offered:?}"));
+        }
+        if params.get("clientInfo").and_then(|info| info.get("name")).is_none() {
+            self.breach("initialize without clientInfo".into());
+        }
+        if !params.get("capabilities").is_some_and(Value::is_object) {
+            self.breach("initialize without capabilities".into());
+        }
+        result(&json!({
+            "protocolVersion": script.revision.as_deref().unwrap_or(offered),
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": "scripted", "version": "1" },
+        }))
+    }
+
+    fn list(&mut self, script: &Script, params: &Value) -> String {
+        let cursor = params.get("cursor").and_then(Value::as_str);
+        if let Some(cursor) = cursor
+            && !self.cursors_given.contains(cursor)
+        {
+            self.breach(format!("tools/list with the cursor {cursor:?}, which was never given"));
+        }
+        let from = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0_usize);
+        let page = if script.page_tools == 0 { script.tools.len() } else { script.page_tools };
+        let to = script.tools.len().min(from.saturating_add(page));
+        let tools: Vec<_> = script.tools.get(from..to).unwrap_or_default().iter().map(tool).collect();
+        let next = if script.faults.contains(&Fault::EndlessPages) {
+            self.cursors += 1;
+            Some(format!("{}", script.tools.len() + self.cursors as usize))
+        } else if script.faults.contains(&Fault::RepeatsCursor) {
+            Some("0".to_owned())
+        } else {
+            (to < script.tools.len()).then(|| to.to_string())
+        };
+        let mut page = json!({ "tools": tools });
+        if let Some(next) = next {
+            page["nextCursor"] = json!(next);
+            self.cursors_given.insert(next);
+        }
+        result(&page)
+    }
+
+    fn call(&mut self, script: &Script, key: &str, params: &Value) -> Vec<Reaction> {
+        let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+        let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        if !arguments.is_object() {
+            self.breach("tools/call with arguments that are no object".into());
+        }
+        if !script.tools.iter().any(|tool| tool == name) {
+            self.breach(format!("tools/call of {name:?}, which is not offered"));
+        }
+        self.calls.extend(arguments.get("n").and_then(Value::as_u64));
+        let mut reactions = Vec::new();
+        if let Some(token) = params.get("_meta").and_then(|meta| meta.get("progressToken")) {
+            reactions.extend(progress(script, key, token));
+        }
+        let text = json!([{ "type": "text", "text": name }]);
+        let member = overridden(script, "tools/call").unwrap_or_else(|| match name {
+            name if name.starts_with("fail") => result(&json!({ "content": text, "isError": true })),
+            name if name.starts_with("refuse") => error(-32000, "refused"),
+            _ => result(&json!({ "content": text, "structuredContent": arguments })),
+        });
+        if !name.starts_with("hang") {
+            let line = answer(key, &member);
+            let say = Say { after: script.delays.call, line, of: Some(key.into()) };
+            reactions.push(Reaction::Say(say));
+        }
+        reactions
+    }
+
+    fn notification(
+        &mut self,
+        script: &Script,
+        method: &str,
+        message: &Map<String, Value>,
+    ) -> Vec<Reaction> {
+        match (method, self.stage) {
+            ("notifications/initialized", Stage::Greeted) => self.stage = Stage::Ready,
+            ("notifications/initialized", Stage::New | Stage::Ready) => {
+                self.breach("notifications/initialized at the wrong time".into());
+            }
+            ("notifications/cancelled", _) => return self.cancelled(script, message),
+            (_, _) => {}
+        }
+        Vec::new()
+    }
+
+    fn cancelled(&mut self, script: &Script, message: &Map<String, Value>) -> Vec<Reaction> {
+        let id = message.get("params").and_then(|params| params.get("requestId"));
+        let key = id.map(Value::to_string).unwrap_or_default();
+        match self.ids.insert(key.clone(), Request::Cancelled) {
+            Some(Request::Open { method }) if method != "initialize" => {}
+            Some(Request::Open { .. }) => self.breach("initialize was cancelled".into()),
+            Some(Request::Cancelled) => self.breach(format!("request {key} was cancelled twice")),
+            None => self.breach(format!("the unknown request {key} was cancelled")),
+        }
+        if script.faults.contains(&Fault::AnswersCancelled) {
+            return Vec::new();
+        }
+        vec![Reaction::Drop(key)]
+    }
+
+    fn answer(&mut self, message: &Map<String, Value>, id: &Value) -> Vec<Reaction> {
+        if !self.asked.remove(&id.to_string()) {
+            self.breach(format!("an answer to {id}, which was not asked or was answered before"));
+        }
+        if message.contains_key("result") == message.contains_key("error") {
+            self.breach(format!("an answer to {id} that is not either a result or an error"));
+        }
+        Vec::new()
+    }
+}
+
+fn progress(script: &Script, key: &str, token: &Value) -> Vec<Reaction> {
+    let mut reports = Vec::new();
+    for fault in &script.faults {
+        let Fault::Progress { every, times } = fault else { continue };
+        reports.extend((1..=*times).map(|nth| {
+            let line = json!({
+                "jsonrpc": "2.0", "method": "notifications/progress",
+                "params": { "progressToken": token, "progress": nth, "total": times },
+            });
+            let after = every.saturating_mul(nth);
+            Reaction::Say(Say { after, line: line.to_string(), of: Some(key.into()) })
+        }));
+    }
+    reports
+}
+
+fn overridden(script: &Script, wanted: &str) -> Option<String> {
+    script.faults.iter().find_map(|fault| match fault {
+        Fault::Answers { method, member } if method == wanted => Some(member.clone()),
+        _ => None,
+    })
+}
+
+fn tool(name: &String) -> Value {
+    json!({ "name": name, "description": format!("does {name}"), "inputSchema": { "type": "object" } })
+}
+
+fn answer(id: &str, member: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},{member}}}"#)
+}
+
+fn result(value: &Value) -> String {
+    format!("\"result\":{value}")
+}
+
+fn error(code: i64, message: &str) -> String {
+    format!("\"error\":{}", json!({ "code": code, "message": message }))
+}

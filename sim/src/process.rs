@@ -1,0 +1,342 @@
+//! A simulated process: a scripted server with pipes, signals and an end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::id::ConnId;
+use tidegate_core::input::Fact;
+use tidegate_core::time::Timestamp;
+
+use crate::peer::{Peer, Reaction};
+use crate::script::{Fault, Script, Spawn, Stopping};
+
+/// SIGTERM and SIGKILL.
+const TERMINATED: Exit = Exit::Signal(15);
+const KILLED: Exit = Exit::Signal(9);
+
+/// One process and what it is going to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    conn: ConnId,
+    script: Arc<Script>,
+    pub(crate) peer: Peer,
+    life: Life,
+    /// What it is going to do, in order of time.
+    agenda: BTreeMap<(Timestamp, u64), Act>,
+    acts: u64,
+    /// What has come out of it and was not reported yet.
+    ready: VecDeque<Fact>,
+    ready_since: Timestamp,
+    /// How many messages and bytes of its output have come out.
+    messages: usize,
+    bytes: usize,
+    output: Output,
+    /// What it has heard of the line it is being sent.
+    heard: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Life {
+    /// Being started; the strongest way in which it was asked to end meanwhile.
+    Spawning(Option<Ask>),
+    Running,
+    Exited,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+enum Ask {
+    Eof,
+    Term,
+    Kill,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum Output {
+    Open,
+    Silent,
+    Closed,
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Act {
+    Start,
+    Fail(OpenError),
+    Say { line: String, of: Option<String> },
+    Exit(Exit),
+}
+
+impl Process {
+    pub(crate) fn spawn(conn: ConnId, script: Arc<Script>, now: Timestamp) -> Self {
+        let mut process = Self {
+            conn,
+            peer: Peer::default(),
+            life: Life::Spawning(None),
+            agenda: BTreeMap::new(),
+            acts: 0,
+            ready: VecDeque::new(),
+            ready_since: now,
+            messages: 0,
+            bytes: 0,
+            output: Output::Open,
+            heard: Vec::new(),
+            script: Arc::clone(&script),
+        };
+        match &script.spawn {
+            Spawn::Runs(after) => process.plan(now.plus(*after), Act::Start),
+            Spawn::Fails(after, error) => {
+                process.plan(now.plus(*after), Act::Fail(error.clone()));
+            }
+        }
+        process
+    }
+
+    /// When the next fact about it is due, if it does anything by itself.
+    pub(crate) fn due(&self) -> Option<Timestamp> {
+        if !self.ready.is_empty() {
+            return Some(self.ready_since);
+        }
+        self.agenda.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    /// The next fact about it; `None` if all it did was nothing that shows.
+    pub(crate) fn next_fact(&mut self, now: Timestamp) -> Option<Fact> {
+        while self.ready.is_empty() {
+            let (_, act) = self.agenda.pop_first()?;
+            self.ready_since = now;
+            self.perform(act, now);
+        }
+        self.ready.pop_front()
+    }
+
+    /// Bytes arrive at its input.
+    pub(crate) fn handle_input(&mut self, bytes: &[u8], now: Timestamp) {
+        match self.life {
+            Life::Spawning(_) => self.peer.breaches.push("bytes were sent before it runs".into()),
+            Life::Exited => self.fail_input(),
+            Life::Running => {
+                self.heard.extend_from_slice(bytes);
+                while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+                    let line: Vec<u8> = self.heard.drain(..=end).collect();
+                    self.hear(&line[..end], now);
+                }
+                if !self.heard.is_empty() {
+                    self.peer.breaches.push("half a line was sent".into());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn handle_close_input(&mut self, now: Timestamp) {
+        self.asked_to_end(Ask::Eof, now);
+    }
+
+    pub(crate) fn handle_terminate(&mut self, now: Timestamp) {
+        self.asked_to_end(Ask::Term, now);
+    }
+
+    pub(crate) fn handle_kill(&mut self, now: Timestamp) {
+        self.asked_to_end(Ask::Kill, now);
+    }
+
+    /// It ends by itself, whatever it was about to do. With `eof`, the end of its output is
+    /// noticed before its end is.
+    pub(crate) fn crash(&mut self, exit: Exit, eof: bool, now: Timestamp) {
+        if self.life == Life::Running {
+            if !eof {
+                self.output = Output::Closed;
+            }
+            self.exit(exit, now);
+        }
+    }
+
+    /// Its script is another one from here on: what it already planned stays planned.
+    pub(crate) fn set_script(&mut self, script: Arc<Script>) {
+        self.script = script;
+    }
+
+    /// Whether it runs, as its operating system sees it.
+    pub(crate) fn is_running(&self) -> bool {
+        self.life == Life::Running
+    }
+
+    /// What distinguishes it from another process, with times taken relative to `now`.
+    pub(crate) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
+        (self.conn, &self.script, &self.peer, self.life, self.messages, self.bytes).hash(state);
+        (self.output, &self.heard, &self.ready).hash(state);
+        for ((at, _), act) in &self.agenda {
+            (at.since(now), act).hash(state);
+        }
+    }
+
+    fn plan(&mut self, at: Timestamp, act: Act) {
+        self.agenda.insert((at, self.acts), act);
+        self.acts += 1;
+    }
+
+    fn hear(&mut self, line: &[u8], now: Timestamp) {
+        let script = Arc::clone(&self.script);
+        for reaction in self.peer.hear(&script, line) {
+            match reaction {
+                Reaction::Say(say) => {
+                    self.plan(now.plus(say.after), Act::Say { line: say.line, of: say.of });
+                }
+                Reaction::Drop(request) => self.agenda.retain(|_, act| {
+                    !matches!(act, Act::Say { of: Some(of), .. } if *of == request)
+                }),
+            }
+        }
+    }
+
+    fn asked_to_end(&mut self, ask: Ask, now: Timestamp) {
+        match self.life {
+            Life::Spawning(before) => self.life = Life::Spawning(before.max(Some(ask))),
+            Life::Exited => {}
+            Life::Running => {
+                let exit = match (ask, self.script.stop) {
+                    (Ask::Eof, Stopping::Polite) => (self.script.delays.exit, Exit::Code(0)),
+                    (Ask::Term, Stopping::Polite | Stopping::IgnoresEof) => {
+                        (self.script.delays.exit, TERMINATED)
+                    }
+                    (
+                        Ask::Kill,
+                        Stopping::Polite | Stopping::IgnoresEof | Stopping::IgnoresTerm,
+                    ) => (0, KILLED),
+                    (Ask::Eof | Ask::Term | Ask::Kill, _) => return,
+                };
+                self.plan(now.plus(exit.0), Act::Exit(exit.1));
+            }
+        }
+    }
+
+    fn perform(&mut self, act: Act, now: Timestamp) {
+        match act {
+            Act::Start => self.start(now),
+            Act::Fail(error) => {
+                self.life = Life::Exited;
+                self.ready.push_back(Fact::OpenFailed { conn: self.conn, error });
+            }
+            Act::Say { line, of: _ } => self.say(line, now),
+            Act::Exit(exit) => self.exit(exit, now),
+        }
+    }
+
+    fn start(&mut self, now: Timestamp) {
+        let Life::Spawning(asked) = self.life else { return };
+        self.life = Life::Running;
+        let pid = u32::try_from(self.conn.number()).ok().map(|number| 1_000 + number);
+        self.ready.push_back(Fact::Opened { conn: self.conn, pid });
+        for fault in &self.script.faults {
+            if let Fault::FloodsStderr { bytes } = fault {
+                let bytes = vec![b'!'; *bytes].into();
+                self.ready.push_back(Fact::Complained { conn: self.conn, bytes });
+            }
+        }
+        if let Some(ask) = asked {
+            self.asked_to_end(ask, now);
+        }
+    }
+
+    /// Says one message, or whatever its faults make of that.
+    fn say(&mut self, line: String, now: Timestamp) {
+        let script = Arc::clone(&self.script);
+        let number = self.messages;
+        let mut line = line;
+        if script.faults.contains(&Fault::Batches) {
+            line = self.batch(line, now);
+        }
+        self.messages += 1;
+        let mut times = 1;
+        for fault in &script.faults {
+            match fault {
+                Fault::Writes { before, bytes } if *before == number => {
+                    for line in bytes.split(|byte| *byte == b'\n') {
+                        self.peer.ask(line);
+                    }
+                    self.write(bytes, now);
+                }
+                Fault::Repeats { message, times: n } if *message == number => times = *n,
+                Fault::AnswersWithTextId { message } if *message == number => line = text_id(&line),
+                Fault::FallsSilent { from } if *from <= number => self.output = Output::Silent,
+                Fault::ClosesOutput { before } if *before == number => self.close_output(),
+                Fault::ClosesInput { before } if *before == number => self.fail_input(),
+                _ => {}
+            }
+        }
+        line.push('\n');
+        for _ in 0..times {
+            self.write(line.as_bytes(), now);
+        }
+    }
+
+    /// Everything that is to be said at this moment, as one batch.
+    fn batch(&mut self, first: String, now: Timestamp) -> String {
+        let mut lines = vec![first];
+        while let Some(entry) = self.agenda.first_entry() {
+            let due = entry.key().0 <= now;
+            match (due, entry.get()) {
+                (true, Act::Say { .. }) => {}
+                (_, _) => break,
+            }
+            if let Act::Say { line, .. } = entry.remove() {
+                lines.push(line);
+            }
+        }
+        format!("[{}]", lines.join(","))
+    }
+
+    fn write(&mut self, bytes: &[u8], now: Timestamp) {
+        if self.output != Output::Open || self.life != Life::Running {
+            return;
+        }
+        let crash = self.script.faults.iter().find_map(|fault| match fault {
+            Fault::Crashes { after_bytes, exit } => Some((*after_bytes, *exit)),
+            _ => None,
+        });
+        let room = crash.map_or(usize::MAX, |(after, _)| after.saturating_sub(self.bytes));
+        let written = &bytes[..bytes.len().min(room)];
+        self.bytes += written.len();
+        let chunk = if self.script.chunk_bytes == 0 { usize::MAX } else { self.script.chunk_bytes };
+        for part in written.chunks(chunk) {
+            let bytes = part.to_vec().into();
+            self.ready.push_back(Fact::Received { conn: self.conn, bytes });
+        }
+        if let Some((_, exit)) = crash.filter(|_| room <= bytes.len()) {
+            self.exit(exit, now);
+        }
+    }
+
+    fn close_output(&mut self) {
+        if self.output != Output::Closed {
+            self.output = Output::Closed;
+            self.ready.push_back(Fact::OutputEnded { conn: self.conn });
+        }
+    }
+
+    /// Writing to it failed; where its end is known but not reported, the failure comes first.
+    fn fail_input(&mut self) {
+        let fact = Fact::InputFailed { conn: self.conn };
+        if self.ready.contains(&fact) {
+            return;
+        }
+        let closed = matches!(self.ready.back(), Some(Fact::Closed { .. }));
+        let at = self.ready.len() - usize::from(closed);
+        self.ready.insert(at, fact);
+    }
+
+    fn exit(&mut self, exit: Exit, now: Timestamp) {
+        self.close_output();
+        self.life = Life::Exited;
+        self.agenda.clear();
+        self.ready_since = now;
+        self.ready.push_back(Fact::Closed { conn: self.conn, exit });
+    }
+}
+
+/// The same answer with its id as a string.
+fn text_id(line: &str) -> String {
+    let Some((head, rest)) = line.split_once("\"id\":") else { return line.into() };
+    let end = rest.find([',', '}']).unwrap_or(rest.len());
+    format!("{head}\"id\":\"{}\"{}", rest[..end].trim_matches('"'), &rest[end..])
+}
