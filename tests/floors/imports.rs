@@ -13,7 +13,7 @@ const FLOORS: [&[&str]; 7] = [
     &["server"],
     &["hub"],
     &["tools"],
-    &["lib", "options", "runtime", "timeline", "trace"],
+    &["lib", "options", "replay", "runtime", "timeline", "trace"],
 ];
 
 /// Every import of a file that goes up.

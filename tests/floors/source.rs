@@ -34,12 +34,14 @@ impl Source {
         Self { path, text: lines(text), code: lines(&code) }
     }
 
-    /// The numbered lines of code in front of the unit tests.
+    /// The numbered lines of code in front of the unit tests; none in a file that is all tests.
     pub(crate) fn production(&self) -> impl Iterator<Item = (usize, &str)> {
-        let tests = self.code.windows(2).position(|pair| {
-            pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod tests")
+        let tests = self.code.windows(3).position(|lines| {
+            lines[0].trim() == "#[cfg(test)]"
+                && lines[1..].iter().any(|line| line.trim().starts_with("mod tests"))
         });
-        let end = tests.unwrap_or(self.code.len());
+        let whole = if self.path.ends_with("_tests.rs") { 0 } else { self.code.len() };
+        let end = tests.unwrap_or(whole);
         self.code[..end].iter().enumerate().map(|(index, line)| (index + 1, line.as_str()))
     }
 
