@@ -1,0 +1,86 @@
+//! Who waits for what, and how news reaches them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tidegate_core::event::{Event, OpResult, Outcome, StartReport};
+use tidegate_core::id::{CallId, OpId};
+use tidegate_core::tools::catalog::Catalog;
+
+use crate::events::Observer;
+use crate::reply::Reply;
+
+/// Everybody who waits for the machine.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
+    starts: BTreeMap<OpId, Reply<StartReport>>,
+    operations: BTreeMap<OpId, Reply<OpResult>>,
+    calls: HashMap<CallId, Reply<Outcome>>,
+    shutdowns: Vec<Reply<()>>,
+    observers: Vec<Observer>,
+    catalog: Arc<Catalog>,
+}
+
+impl Desk {
+    /// Notes who waits for a gate.
+    pub(crate) fn await_start(&mut self, op: OpId, reply: Reply<StartReport>) {
+        self.starts.insert(op, reply);
+    }
+
+    /// Notes who waits for an operation.
+    pub(crate) fn await_operation(&mut self, op: OpId, reply: Reply<OpResult>) {
+        self.operations.insert(op, reply);
+    }
+
+    /// Notes who waits for a call.
+    pub(crate) fn await_call(&mut self, call: CallId, reply: Reply<Outcome>) {
+        self.calls.insert(call, reply);
+    }
+
+    /// Notes who waits for the end.
+    pub(crate) fn await_stopped(&mut self, reply: Reply<()>) {
+        self.shutdowns.push(reply);
+    }
+
+    /// Takes on an observer, who hears the present revision first if there is one.
+    pub(crate) fn observe(&mut self, observer: Observer, revision: u64) {
+        if revision == 0 || observer.tell(&Event::ToolsChanged { revision }) {
+            self.observers.push(observer);
+        }
+    }
+
+    /// The catalogue as shared data: copied once a revision, when somebody asks.
+    pub(crate) fn catalog(&mut self, present: &Catalog) -> Arc<Catalog> {
+        if self.catalog.revision != present.revision {
+            self.catalog = Arc::new(present.clone());
+        }
+        Arc::clone(&self.catalog)
+    }
+
+    /// Tells everybody whom an event concerns.
+    pub(crate) fn publish(&mut self, event: Event) {
+        if let Event::CallFinished { call, outcome } = event {
+            if let Some(reply) = self.calls.remove(&call) {
+                reply.give(outcome);
+            }
+            return;
+        }
+        self.observers.retain(|observer| observer.tell(&event));
+        if let Event::GateOpened(report) = event {
+            if let Some(reply) = self.starts.remove(&report.op) {
+                reply.give(report);
+            }
+        } else if let Event::Done { op, result } = event {
+            if let Some(reply) = self.operations.remove(&op) {
+                reply.give(result);
+            }
+        } else if let Event::CallRefused { call } = event {
+            // Cannot happen with numbers from `Host`; whoever waited is told by the drop.
+            self.calls.remove(&call);
+        } else if event == Event::Stopped {
+            for reply in self.shutdowns.drain(..) {
+                reply.give(());
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The handle a host holds: asks the driver's loop and waits for its answers.
+//!
+//! Whatever becomes of the driver, every future here resolves.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use futures_lite::future::yield_now;
+use tidegate_core::bytes::Json;
+use tidegate_core::event::{OpResult, Outcome, StartReport};
+use tidegate_core::hub::status::Status;
+use tidegate_core::id::{CallId, OpId, ServerName};
+use tidegate_core::input::{NewCall, Request, Target};
+use tidegate_core::tools::catalog::Catalog;
+
+use crate::events::{Events, subscription};
+use crate::inbox::{Inbox, Message};
+use crate::reply::{Answer, reply};
+
+/// A handle to a runtime. Cheap to clone; may be used from any task and thread.
+///
+/// A request takes effect in the order in which it was made. Dropping the last handle shuts
+/// the runtime down.
+#[derive(Clone, Debug)]
+pub struct Host {
+    handle: Arc<Handle>,
+}
+
+/// What all clones of a [`Host`] share; its end is the runtime's.
+#[derive(Debug)]
+struct Handle {
+    inbox: Arc<Inbox>,
+    ops: AtomicU64,
+    calls: AtomicU64,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.inbox.report(Message::Tell(Request::Shutdown));
+    }
+}
+
+impl Host {
+    pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
+        let handle = Handle { inbox, ops: AtomicU64::new(0), calls: AtomicU64::new(0) };
+        Self { handle: Arc::new(handle) }
+    }
+
+    /// Reads the configuration, connects all it names, and resolves when the startup gate
+    /// opens: after [`gate_ms`](tidegate_core::hub::policy::Policy::gate_ms) if every server
+    /// that is still starting has cached tools, and later, bounded by the startup deadline, if
+    /// one has not. An empty report if the runtime ends first.
+    pub async fn start(&self) -> StartReport {
+        let op = self.op();
+        let (reply, answer) = reply();
+        self.handle.inbox.ask(Message::Start(op, reply));
+        let none = || StartReport {
+            op,
+            elapsed_ms: 0,
+            connected: Vec::new(),
+            deferred: Vec::new(),
+            failed: Vec::new(),
+            skipped: Vec::new(),
+        };
+        answer.await.unwrap_or_else(none)
+    }
+
+    /// Reads the configuration again and restarts only what changed; resolves when every server
+    /// that was started has settled.
+    pub async fn reload(&self) -> OpResult {
+        self.operate(|op| Request::Reload { op }).await
+    }
+
+    /// Connects one configured server; resolves when it has settled.
+    pub async fn connect(&self, server: impl Into<ServerName>) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Connect { op, server }).await
+    }
+
+    /// Disconnects one server; resolves when its process is gone.
+    pub async fn disconnect(&self, server: impl Into<ServerName>) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Disconnect { op, server }).await
+    }
+
+    /// Disconnects every server; resolves when the last process is gone.
+    pub async fn disconnect_all(&self) -> OpResult {
+        self.operate(|op| Request::DisconnectAll { op }).await
+    }
+
+    /// Ends the runtime within the bounds of the stop ladder; resolves when every server is
+    /// gone. Calls that are open fail, and so does everything asked from here on.
+    pub async fn shutdown(&self) {
+        let (reply, answer) = reply();
+        self.handle.inbox.ask(Message::Shutdown(reply));
+        answer.await;
+    }
+
+    /// Calls a tool with `arguments`, a JSON object. `timeout_ms` is the limit without
+    /// progress, if not the server's own or the default. The call is under way when this
+    /// returns; it ends when the future resolves or is dropped.
+    pub fn call(&self, target: Target, arguments: Json, timeout_ms: Option<u64>) -> Call {
+        let id = CallId::new(self.handle.calls.fetch_add(1, Ordering::Relaxed));
+        let (reply, answer) = reply();
+        let inbox = Arc::clone(&self.handle.inbox);
+        inbox.ask(Message::Call(NewCall { call: id, target, arguments, timeout_ms }, reply));
+        Call { id, inbox, answer, ended: AtomicBool::new(false) }
+    }
+
+    /// What is known of the servers, after everything asked before took effect.
+    pub async fn status(&self) -> Status {
+        loop {
+            let (reply, answer) = reply();
+            self.handle.inbox.ask(Message::Status(reply));
+            if let Some(status) = answer.await {
+                return status;
+            }
+            if let Some(last) = self.handle.inbox.last() {
+                return last.status;
+            }
+            yield_now().await;
+        }
+    }
+
+    /// What the agent may call, after everything asked before took effect. The same allocation
+    /// as long as nothing changes.
+    pub async fn catalog(&self) -> Arc<Catalog> {
+        loop {
+            let (reply, answer) = reply();
+            self.handle.inbox.ask(Message::Catalog(reply));
+            if let Some(catalog) = answer.await {
+                return catalog;
+            }
+            if let Some(last) = self.handle.inbox.last() {
+                return last.catalog;
+            }
+            yield_now().await;
+        }
+    }
+
+    /// What happens from here on, the present revision of the catalogue first. Not the outcomes
+    /// of calls: a result of many megabytes belongs to the one who called.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        let (observer, events) = subscription();
+        self.handle.inbox.ask(Message::Observe(observer));
+        events
+    }
+
+    async fn operate(&self, request: impl FnOnce(OpId) -> Request) -> OpResult {
+        let op = self.op();
+        let (reply, answer) = reply();
+        self.handle.inbox.ask(Message::Operate(op, request(op), reply));
+        answer.await.unwrap_or(OpResult::ShuttingDown)
+    }
+
+    fn op(&self) -> OpId {
+        OpId::new(self.handle.ops.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A tool call under way: a future of its [`Outcome`]. Dropping it unfinished cancels it.
+#[derive(Debug)]
+#[must_use = "dropping a call cancels it"]
+pub struct Call {
+    id: CallId,
+    inbox: Arc<Inbox>,
+    answer: Answer<Outcome>,
+    /// Whether the driver need not hear of this call again.
+    ended: AtomicBool,
+}
+
+impl Call {
+    /// The number of the call, as in [`Event::CallProgressed`].
+    ///
+    /// [`Event::CallProgressed`]: tidegate_core::event::Event::CallProgressed
+    #[must_use]
+    pub const fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// Ends the call; its server is told. The future resolves with [`Outcome::Aborted`], unless
+    /// the answer came first.
+    pub fn cancel(&self) {
+        if !self.ended.swap(true, Ordering::Relaxed) {
+            self.inbox.report(Message::Tell(Request::Cancel { call: self.id }));
+        }
+    }
+}
+
+impl Future for Call {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let answer = std::task::ready!(Pin::new(&mut self.answer).poll(cx));
+        *self.ended.get_mut() = true;
+        Poll::Ready(answer.unwrap_or_else(|| Outcome::Failed(self.inbox.refusal())))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}

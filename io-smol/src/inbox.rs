@@ -1,0 +1,186 @@
+//! What the driver's loop hears, in the order in which it happened.
+//!
+//! The one door into the loop. Everything is stamped when it happens, not when the loop gets
+//! to it: an answer that arrived at 249 ms counts as 249 ms even if the loop wakes at 260.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use tidegate_core::error::CallError;
+use tidegate_core::event::{OpResult, Outcome, StartReport};
+use tidegate_core::hub::status::Status;
+use tidegate_core::id::OpId;
+use tidegate_core::input::{Fact, NewCall, Request};
+use tidegate_core::time::Timestamp;
+use tidegate_core::tools::catalog::Catalog;
+
+use crate::events::Observer;
+use crate::reply::Reply;
+
+/// How many messages may wait before the host's are refused: a host that never lets the driver
+/// run must not grow the queue without bound. The driver's own are bounded by the number of
+/// servers, each of which has one of a kind under way.
+const HOST_MESSAGES_MAX: usize = 65_536;
+
+/// One thing the loop hears.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A request that nobody waits for.
+    Tell(Request),
+    /// A start, and who waits for the gate.
+    Start(OpId, Reply<StartReport>),
+    /// Another operation, and who waits for its end.
+    Operate(OpId, Request, Reply<OpResult>),
+    /// A shutdown, and who waits for it.
+    Shutdown(Reply<()>),
+    /// A call, and who waits for its outcome.
+    Call(NewCall, Reply<Outcome>),
+    /// A question about the servers.
+    Status(Reply<Status>),
+    /// A question about the tools.
+    Catalog(Reply<Arc<Catalog>>),
+    /// Somebody wants to hear what happens.
+    Observe(Observer),
+    /// Something happened.
+    Fact(Fact),
+}
+
+/// A message and the moment it is about.
+#[derive(Debug)]
+pub(crate) struct Stamped {
+    pub(crate) at: Timestamp,
+    pub(crate) message: Message,
+}
+
+/// What is known of a runtime that has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Last {
+    pub(crate) status: Status,
+    pub(crate) catalog: Arc<Catalog>,
+}
+
+/// The queue in front of the loop.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    messages: VecDeque<Stamped>,
+    waker: Option<Waker>,
+    last: Option<Last>,
+}
+
+impl Inbox {
+    /// An empty inbox whose epoch is this moment.
+    pub(crate) fn new() -> Self {
+        Self { clock: Clock::new(), state: Mutex::default() }
+    }
+
+    /// This moment.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Puts in what the host wants. Dropped, so that who waits for an answer is told, if the
+    /// runtime has ended or far too much is waiting.
+    pub(crate) fn ask(&self, message: Message) {
+        self.put(message, HOST_MESSAGES_MAX);
+    }
+
+    /// Puts in what the driver's own parts report.
+    pub(crate) fn report(&self, message: Message) {
+        self.put(message, usize::MAX);
+    }
+
+    fn put(&self, message: Message, max: usize) {
+        let at = self.clock.now();
+        let waker = {
+            let mut state = self.lock();
+            if state.last.is_some() || state.messages.len() >= max {
+                drop(state);
+                drop(message);
+                return;
+            }
+            state.messages.push_back(Stamped { at, message });
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Moves everything that waits into `into`, which is empty.
+    pub(crate) fn take(&self, into: &mut VecDeque<Stamped>) {
+        std::mem::swap(&mut self.lock().messages, into);
+    }
+
+    /// Ready when something waits.
+    pub(crate) fn poll_waiting(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if !state.messages.is_empty() {
+            return Poll::Ready(());
+        }
+        match &mut state.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => state.waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Closes the inbox for good: all that waits is dropped, and so is all that comes.
+    pub(crate) fn close(&self, last: Last) {
+        let rest = {
+            let mut state = self.lock();
+            state.last = Some(last);
+            state.waker = None;
+            std::mem::take(&mut state.messages)
+        };
+        // Outside of the lock: whoever waits for an answer is woken by this.
+        drop(rest);
+    }
+
+    /// What is known of the runtime, once it has ended.
+    pub(crate) fn last(&self) -> Option<Last> {
+        self.lock().last.clone()
+    }
+
+    /// Why a call was not taken: the runtime has ended, or far too much is waiting.
+    pub(crate) fn refusal(&self) -> CallError {
+        match self.last() {
+            Some(_) => CallError::ShuttingDown,
+            None => CallError::TooManyCalls { limit: HOST_MESSAGES_MAX as u64 },
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The one place where the machine's time is made from the system's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    epoch: Instant,
+}
+
+impl Clock {
+    fn new() -> Self {
+        Self { epoch: Instant::now() }
+    }
+
+    /// This moment, rounded down: what is due at a moment is due once this reaches it.
+    pub(crate) fn now(self) -> Timestamp {
+        let ms = self.epoch.elapsed().as_millis();
+        Timestamp::from_millis(u64::try_from(ms).unwrap_or(u64::MAX))
+    }
+
+    /// The system's moment for one of the machine's; `None` if it is beyond the end of time.
+    pub(crate) fn instant(self, at: Timestamp) -> Option<Instant> {
+        self.epoch.checked_add(Duration::from_millis(at.as_millis()))
+    }
+}

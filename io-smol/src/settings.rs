@@ -1,0 +1,90 @@
+//! What a driver is made with.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+
+use tidegate_core::entropy::Entropy;
+use tidegate_core::options::Options;
+
+/// What a driver is made with: the machine's options and what only the driver needs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The machine's options.
+    pub options: Options,
+    /// Where tool lists are cached, in `tools/` below it; nothing is cached without one.
+    pub cache_dir: Option<PathBuf>,
+    /// The file the run is recorded to, as [`tidegate_core::trace`] says; not recorded without
+    /// one. Replaced if it exists.
+    pub trace: Option<PathBuf>,
+    /// Whether servers are ended even if this process is killed.
+    pub guard: Guard,
+}
+
+/// Whether a second process watches this one and ends its servers should it be killed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Guard {
+    /// It does (F-010): a small shell that holds a pipe to this process.
+    #[default]
+    On,
+    /// It does not: servers that ignore the end of their input outlive a killed host.
+    Off,
+}
+
+impl Settings {
+    /// Settings with these options: no cache, no trace, a guard. Options without entropy get
+    /// some.
+    #[must_use]
+    pub fn new(mut options: Options) -> Self {
+        if options.entropy == Entropy::default() {
+            options.entropy = Entropy::from_bytes(random_bytes());
+        }
+        Self { options, cache_dir: None, trace: None, guard: Guard::On }
+    }
+
+    /// With tool lists cached below this directory.
+    #[must_use]
+    pub fn with_cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cache_dir = Some(dir.into());
+        self
+    }
+
+    /// With the run recorded to this file.
+    #[must_use]
+    pub fn with_trace(mut self, file: impl Into<PathBuf>) -> Self {
+        self.trace = Some(file.into());
+        self
+    }
+
+    /// With or without a guard.
+    #[must_use]
+    pub fn with_guard(mut self, guard: Guard) -> Self {
+        self.guard = guard;
+        self
+    }
+}
+
+/// 32 bytes that differ from run to run. The standard library seeds its hashers from the
+/// system's generator; enough for spreading retries and for names that must not repeat, and
+/// never used for a secret.
+pub(crate) fn random_bytes() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (at, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+        chunk.copy_from_slice(&RandomState::new().hash_one(at).to_le_bytes());
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_bring_entropy_unless_the_options_have_some() {
+        let fresh = || Settings::new(Options::new("/p", vec![])).options.entropy;
+        assert_ne!(fresh(), fresh());
+        let mut options = Options::new("/p", vec![]);
+        options.entropy = Entropy::from_bytes([1; 32]);
+        assert_eq!(Settings::new(options.clone()).options, options);
+    }
+}
