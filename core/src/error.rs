@@ -349,10 +349,14 @@ pub enum Category {
     FileTooLarge,
     /// Bytes that are not UTF-8.
     EncodingInvalid,
+    /// A byte order mark, which is skipped.
+    EncodingBom,
     /// Nothing but white space and comments.
     EmptyFile,
     /// The text is not JSON with comments.
     SyntaxError,
+    /// The text is beyond the syntax of its file and still has only one meaning.
+    LenientSyntax,
     /// Nested deeper than can be read.
     DepthLimit,
     /// The same key twice in one object; the last one counts.
@@ -363,18 +367,28 @@ pub enum Category {
     WrongSectionType,
     /// There is no `mcpServers`.
     MissingSection,
+    /// There is no `mcpServers`; what another program would read is used instead.
+    ForeignSection,
     /// An entry that is not an object.
     InvalidEntry,
     /// A name that cannot be a server's.
     InvalidName,
     /// A member of the wrong type.
     InvalidField,
+    /// A value of another type that has only one meaning here, and is read as that.
+    CoercedValue,
     /// A member nobody reads.
     UnknownField,
     /// Neither command nor URL.
     MissingEndpoint,
     /// Both command and URL.
     ConflictingEndpoint,
+    /// A transport without the endpoint it needs.
+    TransportMismatch,
+    /// An address that is none.
+    InvalidUrl,
+    /// An address whose traffic others can read.
+    InsecureUrl,
     /// A transport nobody knows.
     UnknownTransport,
     /// A transport this version does not speak.

@@ -35,3 +35,61 @@ pub fn diff(old: &[Definition], new: &[Definition]) -> Vec<Change> {
     let gone = old.iter().filter(|d| !wanted.contains(&d.name));
     kept.chain(gone.map(|d| Change::Stop(d.name.clone()))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Source;
+    use crate::config::parse::read;
+
+    fn set(text: &str) -> Vec<Definition> {
+        read(&Source::inline("test", text), text.as_bytes()).definitions
+    }
+
+    fn name(change: &Change) -> (&'static str, &str) {
+        match change {
+            Change::Keep(definition) => ("keep", definition.name.as_str()),
+            Change::Start(definition) => ("start", definition.name.as_str()),
+            Change::Restart(definition) => ("restart", definition.name.as_str()),
+            Change::Stop(server) => ("stop", server.as_str()),
+        }
+    }
+
+    /// F-033.
+    #[test]
+    fn only_what_changed_is_restarted_and_what_is_gone_is_stopped() {
+        let old = set(r#"{"mcpServers":{"gone":{"command":"g"},"same":{"command":"s"},
+            "args":{"command":"a","args":["1"]},"off":{"command":"o"}}}"#);
+        let new = set(r#"{"mcpServers":{"fresh":{"command":"f"},
+            "args":{"command":"a","args":["2"]},
+
+            "same":{"command":"s"},"off":{"command":"o","disabled":true}}}"#);
+        let changes = diff(&old, &new);
+        let names: Vec<_> = changes.iter().map(name).collect();
+        assert_eq!(
+            names,
+            [
+                ("start", "fresh"),
+                ("restart", "args"),
+                ("keep", "same"),
+                ("restart", "off"),
+                ("stop", "gone")
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_kept_carries_its_new_place() {
+        let old = set(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+        let new = set("{\"mcpServers\":{\n\n\"a\":{\"command\":\"a\"}}}");
+        let [Change::Keep(kept)] = &diff(&old, &new)[..] else { panic!() };
+        assert_eq!(kept.source.line, 3);
+    }
+
+    /// Reload with equal bytes does nothing.
+    #[test]
+    fn equal_sets_are_kept() {
+        let set = set(r#"{"mcpServers":{"a":{"command":"a"},"b":{"args":[]}}}"#);
+        assert!(diff(&set, &set).iter().all(|change| matches!(change, Change::Keep(_))));
+    }
+}

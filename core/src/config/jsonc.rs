@@ -1,3 +1,197 @@
-//! JSON with comments and trailing commas → an owned tree with lines.
+//! JSON as people write it → a tree with places.
 //!
-//! Floor 2. May import floors 0 and 1.
+//! Floor 2. May import floors 0 and 1. Wraps `jsonc-parser`, whose options are wider than what
+//! has only one meaning: missing commas, hexadecimal numbers and the escapes of JavaScript are
+//! errors here.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node<'a> {
+    pub(super) value: Value<'a>,
+    /// The bytes of its text, quotes and brackets included.
+    pub(super) span: Range<usize>,
+    /// The line it starts at, from 1.
+    pub(super) line: u32,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    Null,
+    Bool(bool),
+    /// As written.
+    Number(&'a str),
+    Text(Cow<'a, str>),
+    List(Vec<Node<'a>>),
+    /// In the order of the file, repeated keys included.
+    Map(Vec<Member<'a>>),
+}
+
+/// A member of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Member<'a> {
+    pub(super) key: Cow<'a, str>,
+    /// The line its key stands at, from 1.
+    pub(super) line: u32,
+    pub(super) node: Node<'a>,
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document<'a> {
+    /// `None` if there is nothing but white space and comments.
+    pub(super) root: Option<Node<'a>>,
+    /// The strictest syntax that reads it.
+    pub(super) syntax: Syntax,
+}
+
+/// How strict a syntax is, the strictest first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Syntax {
+    /// JSON.
+    Json,
+    /// With comments and trailing commas.
+    Jsonc,
+    /// With single quotes and bare keys too.
+    Loose,
+}
+
+/// Why a text was not read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Fault {
+    /// From 1.
+    pub(super) line: u32,
+    /// In characters, from 1.
+    pub(super) column: u32,
+    pub(super) kind: FaultKind,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum FaultKind {
+    /// Nested deeper than the parser goes (at least 128 levels, at most 512).
+    TooDeep,
+    /// The parser's words.
+    Syntax(String),
+}
+
+/// Reads a text by the strictest syntax that can.
+pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
+    let mut fault = None;
+    for syntax in [Syntax::Json, Syntax::Jsonc, Syntax::Loose] {
+        match parse_to_ast(text, &CollectOptions::default(), &options(syntax)) {
+            Ok(parsed) => {
+                let mut lines = Lines { text, at: 0, line: 1 };
+                let root = parsed.value.map(|value| lines.node(value));
+                return Ok(Document { root, syntax });
+            }
+            Err(error) => fault = Some(fault_of(&error)),
+        }
+        if matches!(&fault, Some(Fault { kind: FaultKind::TooDeep, .. })) {
+            break;
+        }
+    }
+    // The loop runs at least once.
+    Err(fault.unwrap_or(Fault { line: 1, column: 1, kind: FaultKind::TooDeep }))
+}
+
+const fn options(syntax: Syntax) -> ParseOptions {
+    let comments = !matches!(syntax, Syntax::Json);
+    let loose = matches!(syntax, Syntax::Loose);
+    ParseOptions {
+        allow_comments: comments,
+        allow_trailing_commas: comments,
+        allow_single_quoted_strings: loose,
+        allow_loose_object_property_names: loose,
+        allow_missing_commas: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+fn fault_of(error: &ParseError) -> Fault {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let kind = if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {
+        FaultKind::TooDeep
+    } else {
+        FaultKind::Syntax(error.kind().to_string())
+    };
+    Fault { line: number(error.line_display()), column: number(error.column_display()), kind }
+}
+
+/// Counts lines along with a walk over the tree in the order of the text.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn line_of(&mut self, offset: usize) -> u32 {
+        let passed = self.text.as_bytes().get(self.at..offset).unwrap_or_default();
+        let breaks = passed.iter().filter(|byte| **byte == b'\n').count();
+        self.line = self.line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        self.at = self.at.max(offset);
+        self.line
+    }
+
+    fn node(&mut self, value: ast::Value<'a>) -> Node<'a> {
+        let range = value.range();
+        let line = self.line_of(range.start);
+        let value = match value {
+            ast::Value::NullKeyword(_) => Value::Null,
+            ast::Value::BooleanLit(lit) => Value::Bool(lit.value),
+            ast::Value::NumberLit(lit) => Value::Number(lit.value),
+            ast::Value::StringLit(lit) => Value::Text(lit.value),
+            ast::Value::Array(array) => {
+                Value::List(array.elements.into_iter().map(|each| self.node(each)).collect())
+            }
+            ast::Value::Object(object) => {
+                Value::Map(object.properties.into_iter().map(|each| self.member(each)).collect())
+            }
+        };
+        Node { value, span: range.start..range.end, line }
+    }
+
+    fn member(&mut self, property: ast::ObjectProp<'a>) -> Member<'a> {
+        let line = self.line_of(property.range.start);
+        let key = match property.name {
+            ast::ObjectPropName::String(lit) => lit.value,
+            ast::ObjectPropName::Word(lit) => Cow::Borrowed(lit.value),
+        };
+        Member { key, line, node: self.node(property.value) }
+    }
+}
+
+impl Value<'_> {
+    /// What it is, for a message.
+    pub(super) const fn noun(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "an object",
+        }
+    }
+}
+
+/// The member that counts: the last one with this key, unless it is null, which is as good as
+/// absent.
+pub(super) fn last<'t, 'a>(members: &'t [Member<'a>], key: &str) -> Option<&'t Member<'a>> {
+    let found = members.iter().rev().find(|member| member.key == key);
+    found.filter(|member| member.node.value != Value::Null)
+}

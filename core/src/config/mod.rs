@@ -7,12 +7,17 @@
 
 pub mod definition;
 pub mod diff;
-pub mod jsonc;
+mod encoding;
+mod entry;
+mod field;
+mod jsonc;
 pub mod parse;
 pub mod redact;
+mod report;
 pub mod resolve;
 pub mod source;
 pub mod validate;
+mod words;
 
 pub use definition::{Definition, SourceRef, Stdio, Transport};
 pub use source::{Level, Places, Provider, Source};

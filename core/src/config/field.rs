@@ -1,0 +1,163 @@
+//! One field of an entry → a value of the type it should have.
+//!
+//! Floor 2. May import floors 0 and 1. What has another type and only one meaning is read as
+//! that, with a warning; what has none is ignored, with a warning. No value is ever quoted in a
+//! message: it may be a secret.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::jsonc::{Member, Node, Value};
+use super::report::{About, Report};
+use super::words;
+use crate::error::Category;
+use crate::id::ServerName;
+
+/// Reads the fields of one entry.
+pub(super) struct Fields<'r, 'f> {
+    pub(super) report: &'r mut Report<'f>,
+    pub(super) server: &'r ServerName,
+    /// The keys that lead to the entry.
+    pub(super) prefix: String,
+}
+
+impl Fields<'_, '_> {
+    pub(super) fn warning(&mut self, line: u32, key: &str, category: Category, message: String) {
+        let key = format!("{}.{key}", self.prefix);
+        let about = About { line: Some(line), key: Some(&key), server: Some(self.server) };
+        self.report.warning(about, category, message);
+    }
+
+    pub(super) fn error(&mut self, line: u32, key: &str, category: Category, message: String) {
+        let key = format!("{}.{key}", self.prefix);
+        let about = About { line: Some(line), key: Some(&key), server: Some(self.server) };
+        self.report.error(about, category, message);
+    }
+
+    fn ignored(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
+        let noun = node.value.noun();
+        let message = format!("\"{key}\" should be {wanted} and is {noun}; it is ignored");
+        self.warning(node.line, key, Category::InvalidField, message);
+    }
+
+    fn coerced(&mut self, node: &Node<'_>, key: &str, reading: &str) {
+        let noun = node.value.noun();
+        let message = format!("\"{key}\" is {noun}; it is read as {reading}");
+        self.warning(node.line, key, Category::CoercedValue, message);
+    }
+
+    /// A text, nothing else.
+    pub(super) fn text(&mut self, member: &Member<'_>) -> Option<String> {
+        if let Value::Text(text) = &member.node.value {
+            return Some(text.to_string());
+        }
+        self.ignored(&member.node, &member.key, "text");
+        None
+    }
+
+    /// A list of texts; one text is split into words.
+    pub(super) fn texts(&mut self, member: &Member<'_>) -> Vec<String> {
+        match &member.node.value {
+            Value::List(items) => self.items(items, &member.key),
+            Value::Text(line) => {
+                self.coerced(&member.node, &member.key, "a command line and split into words");
+                words::split(line).into_iter().map(|word| word.text).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+                self.ignored(&member.node, &member.key, "a list of texts");
+                Vec::new()
+            }
+        }
+    }
+
+    /// The texts of a list.
+    pub(super) fn items(&mut self, items: &[Node<'_>], key: &str) -> Vec<String> {
+        let read = |(at, node)| self.scalar(node, || format!("{key}.{at}"));
+        items.iter().enumerate().filter_map(read).collect()
+    }
+
+    /// A map of texts.
+    pub(super) fn map(&mut self, member: &Member<'_>) -> BTreeMap<String, String> {
+        let Value::Map(members) = &member.node.value else {
+            self.ignored(&member.node, &member.key, "an object");
+            return BTreeMap::new();
+        };
+        let mut map = BTreeMap::new();
+        for each in members {
+            // Of a repeated key the last one counts, a null too.
+            map.remove(&*each.key);
+            let name = || format!("{}.{}", member.key, each.key);
+            if let Some(text) = self.scalar(&each.node, name) {
+                map.insert(each.key.to_string(), text);
+            }
+        }
+        map
+    }
+
+    /// A text, or the text of a number or a boolean.
+    fn scalar(&mut self, node: &Node<'_>, key: impl Fn() -> String) -> Option<String> {
+        let text = match &node.value {
+            Value::Null => return None,
+            Value::Text(text) => return Some(text.to_string()),
+            Value::Number(text) => (*text).to_string(),
+            Value::Bool(value) => value.to_string(),
+            Value::List(_) | Value::Map(_) => {
+                self.ignored(node, &key(), "text");
+                return None;
+            }
+        };
+        self.coerced(node, &key(), "text");
+        Some(text)
+    }
+
+    /// A boolean.
+    pub(super) fn flag(&mut self, member: &Member<'_>) -> Option<bool> {
+        let read = match &member.node.value {
+            Value::Bool(value) => return Some(*value),
+            Value::Text(text) => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => Some(true),
+                "false" | "0" => Some(false),
+                _ => None,
+            },
+            Value::Null | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        match read {
+            Some(true) => self.coerced(&member.node, &member.key, "true"),
+            Some(false) => self.coerced(&member.node, &member.key, "false"),
+            None => self.ignored(&member.node, &member.key, "true or false"),
+        }
+        read
+    }
+
+    /// A positive number of milliseconds, rounded up to a whole one.
+    pub(super) fn millis(&mut self, member: &Member<'_>) -> Option<u64> {
+        let read = match &member.node.value {
+            Value::Number(text) => positive(text),
+            Value::Text(text) => positive(text.trim()),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        match (&member.node.value, read) {
+            (_, None) => {
+                let wanted = "should be a positive number of milliseconds; it is ignored";
+                let message = format!("\"{}\" {wanted}", member.key);
+                self.warning(member.node.line, &member.key, Category::InvalidField, message);
+            }
+            (Value::Text(_), Some(_)) => {
+                self.coerced(&member.node, &member.key, "a number of milliseconds");
+            }
+            (_, Some(_)) => {}
+        }
+        read
+    }
+}
+
+fn positive(text: &str) -> Option<u64> {
+    if let Ok(whole) = text.parse::<u64>() {
+        return (whole > 0).then_some(whole);
+    }
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    // Saturates; a fraction of a millisecond is one.
+    (number > 0.0).then_some((number as u64).max(1))
+}
