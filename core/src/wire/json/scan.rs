@@ -1,0 +1,239 @@
+//! Reading forward through one JSON text.
+//!
+//! Floor 1. May import floor 0.
+
+use alloc::borrow::Cow;
+use core::ops::Range;
+
+use super::{JsonError, JsonErrorKind, Kind, NESTING_MAX, skip, text};
+
+/// Reads forward through one text.
+///
+/// A method that reads a value of one type answers `None` to any other value, having checked and
+/// skipped it. A value that is not read at all is checked and skipped by the next call of
+/// [`key`](Self::key) or [`element`](Self::element). A container that is entered must be read to
+/// its end before the one around it is read on.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    /// How many more containers may be entered.
+    room: usize,
+}
+
+/// A place inside an object that a [`Scanner`] has entered.
+#[derive(Debug)]
+pub struct Object(Inside);
+
+/// A place inside an array that a [`Scanner`] has entered.
+#[derive(Debug)]
+pub struct Array(Inside);
+
+#[derive(Debug)]
+enum Inside {
+    /// Behind the opening bracket.
+    Opened,
+    /// At a value that was offered; if the scanner is still there, nobody read it.
+    Offered(usize),
+    /// Behind the closing bracket.
+    Closed,
+}
+
+impl<'a> Scanner<'a> {
+    /// At the start of `text`. More than [`NESTING_MAX`] means that.
+    #[must_use]
+    pub const fn new(text: &'a str, nesting_max: usize) -> Self {
+        let room = if nesting_max < NESTING_MAX { nesting_max } else { NESTING_MAX };
+        Self { text, at: 0, room }
+    }
+
+    /// What the next value seems to be; it is not checked yet.
+    ///
+    /// # Errors
+    /// If no value starts here.
+    pub fn kind(&mut self) -> Result<Kind, JsonError> {
+        self.at = skip::space(self.bytes(), self.at);
+        match self.peek() {
+            Some(b'"') => Ok(Kind::String),
+            Some(b'{') => Ok(Kind::Object),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'n') => Ok(Kind::Null),
+            _ => Err(self.wrong()),
+        }
+    }
+
+    /// Checks the next value and says where it stands.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn skip(&mut self) -> Result<Range<usize>, JsonError> {
+        let start = skip::space(self.bytes(), self.at);
+        self.at = skip::value(self.bytes(), start, self.room)?;
+        Ok(start..self.at)
+    }
+
+    /// Reads the next value if it is a string.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn string(&mut self) -> Result<Option<Cow<'a, str>>, JsonError> {
+        if self.kind()? == Kind::String {
+            self.quoted().map(Some)
+        } else {
+            self.skip().map(|_| None)
+        }
+    }
+
+    /// Enters the next value if it is an object.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn object(&mut self) -> Result<Option<Object>, JsonError> {
+        if self.kind()? == Kind::Object {
+            self.expect_object().map(Some)
+        } else {
+            self.skip().map(|_| None)
+        }
+    }
+
+    /// Enters the next value if it is an array.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn array(&mut self) -> Result<Option<Array>, JsonError> {
+        if self.kind()? == Kind::Array {
+            self.expect_array().map(Some)
+        } else {
+            self.skip().map(|_| None)
+        }
+    }
+
+    /// The key of the next member, whose value comes next; `None` at the end of the object.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn key(&mut self, object: &mut Object) -> Result<Option<Cow<'a, str>>, JsonError> {
+        if !self.next(&mut object.0, b'}')? {
+            return Ok(None);
+        }
+        if self.peek() != Some(b'"') {
+            return Err(self.wrong());
+        }
+        let key = self.quoted()?;
+        self.at = skip::space(self.bytes(), skip::colon(self.bytes(), self.at)?);
+        object.0 = Inside::Offered(self.at);
+        Ok(Some(key))
+    }
+
+    /// Whether another element comes next.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn element(&mut self, array: &mut Array) -> Result<bool, JsonError> {
+        let more = self.next(&mut array.0, b']')?;
+        if more {
+            array.0 = Inside::Offered(self.at);
+        }
+        Ok(more)
+    }
+
+    /// Checks that nothing follows.
+    ///
+    /// # Errors
+    /// If something does.
+    pub fn end(&mut self) -> Result<(), JsonError> {
+        self.at = skip::space(self.bytes(), self.at);
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            Err(JsonError { at: self.at, kind: JsonErrorKind::Trailing })
+        }
+    }
+
+    /// The byte that is read next.
+    #[must_use]
+    pub const fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The part of the text that stands at `range`; empty if there is none.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> &'a str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// Enters the next value, which must be an object.
+    pub(super) fn expect_object(&mut self) -> Result<Object, JsonError> {
+        self.open(b'{').map(Object)
+    }
+
+    /// Enters the next value, which must be an array.
+    pub(super) fn expect_array(&mut self) -> Result<Array, JsonError> {
+        self.open(b'[').map(Array)
+    }
+
+    fn open(&mut self, bracket: u8) -> Result<Inside, JsonError> {
+        self.at = skip::space(self.bytes(), self.at);
+        if self.peek() != Some(bracket) {
+            return Err(self.wrong());
+        }
+        let Some(room) = self.room.checked_sub(1) else {
+            return Err(JsonError { at: self.at, kind: JsonErrorKind::TooDeep });
+        };
+        self.room = room;
+        self.at += 1;
+        Ok(Inside::Opened)
+    }
+
+    /// Goes to the next thing inside a container; `false` if that is its end.
+    fn next(&mut self, inside: &mut Inside, bracket: u8) -> Result<bool, JsonError> {
+        let first = match *inside {
+            Inside::Closed => return Ok(false),
+            Inside::Opened => true,
+            Inside::Offered(at) => {
+                if self.at == at {
+                    self.skip()?;
+                }
+                false
+            }
+        };
+        self.at = skip::space(self.bytes(), self.at);
+        match self.peek() {
+            Some(byte) if byte == bracket => {
+                self.at += 1;
+                self.room += 1;
+                *inside = Inside::Closed;
+                Ok(false)
+            }
+            Some(_) if first => Ok(true),
+            Some(b',') => {
+                self.at = skip::space(self.bytes(), self.at + 1);
+                Ok(true)
+            }
+            _ => Err(self.wrong()),
+        }
+    }
+
+    /// Reads the string whose opening quote comes next.
+    fn quoted(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        let start = self.at + 1;
+        let skip::Quoted { end, escaped } = skip::string(self.bytes(), start)?;
+        self.at = end;
+        let inside = self.slice(start..end.saturating_sub(1));
+        Ok(if escaped { Cow::Owned(text::unescape(inside)) } else { Cow::Borrowed(inside) })
+    }
+
+    const fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    fn wrong(&self) -> JsonError {
+        skip::wrong(self.bytes(), self.at)
+    }
+}
