@@ -1,13 +1,29 @@
 //! The JSON-RPC envelope.
 //!
-//! Floor 1. May import floor 0.
+//! Floor 1. May import floor 0. Reading checks a whole line in one scan and leaves `params` and
+//! `result` where they stand in it. Unknown members are ignored, and so is what `jsonrpc` says:
+//! a server that forgets it is still understood.
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use crate::error::RpcError;
 use crate::wire::json::JsonError;
+
+mod peek;
+mod read;
+mod write;
+
+pub use peek::peek;
+pub use read::read;
+pub use write::{error, notification, request, result};
+
+/// How many messages one batch may have. A message can be as short as `{}` plus a comma, and what
+/// is kept of each is much larger: without a bound, a line within its own bound could fill the
+/// memory.
+pub const BATCH_MAX: usize = 65_536;
 
 /// The id of a request.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -107,50 +123,40 @@ pub enum Malformed {
     BatchTooLong,
 }
 
-impl core::fmt::Display for Malformed {
-    fn fmt(&self, _f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        todo!()
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(error) => write!(f, "not JSON: {error}"),
+            Self::NotAnObject => f.write_str("not a JSON object"),
+            Self::BadMember { name, wanted } => write!(f, "{name} is not {wanted}"),
+            Self::BadId => f.write_str("id is neither an integer nor a string"),
+            Self::NoId => f.write_str("a result without an id"),
+            Self::BothResultAndError => f.write_str("both a result and an error"),
+            Self::BothMethodAndReply => f.write_str("both a method and a result or an error"),
+            Self::Nothing => f.write_str("neither a method, nor a result, nor an error"),
+            Self::DuplicateMember { name } => write!(f, "{name} stands there twice"),
+            Self::EmptyBatch => f.write_str("an empty batch"),
+            Self::BatchTooLong => write!(f, "a batch of more than {BATCH_MAX} messages"),
+        }
     }
 }
 
-/// How many messages one batch may have.
-pub const BATCH_MAX: usize = 65_536;
+impl core::error::Error for Malformed {}
 
-/// Reads one line.
-///
-/// # Errors
-/// Why it is no message.
-pub fn read(_line: &str, _nesting_max: usize) -> Result<Incoming, Malformed> {
-    todo!()
+impl From<JsonError> for Malformed {
+    fn from(error: JsonError) -> Self {
+        Self::NotJson(error)
+    }
 }
 
-/// What a line that was not kept is about, from its first and its last bytes; also serves for
-/// a whole line that [`read`] refused (with an empty tail).
-#[must_use]
-pub fn peek(_head: &[u8], _tail: &[u8]) -> Peek {
-    todo!()
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+        }
+    }
 }
 
-/// The line of a request.
-#[must_use]
-pub fn request(_id: u64, _method: &str, _params: &str) -> Vec<u8> {
-    todo!()
-}
-
-/// The line of a notification.
-#[must_use]
-pub fn notification(_method: &str, _params: &str) -> Vec<u8> {
-    todo!()
-}
-
-/// The line of an answer.
-#[must_use]
-pub fn result(_id: &Id, _json: &str) -> Vec<u8> {
-    todo!()
-}
-
-/// The line of an error as an answer.
-#[must_use]
-pub fn error(_id: &Id, _code: i64, _message: &str) -> Vec<u8> {
-    todo!()
-}
+#[cfg(test)]
+mod tests;

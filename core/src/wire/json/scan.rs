@@ -165,12 +165,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// Enters the next value, which must be an object.
-    pub(super) fn expect_object(&mut self) -> Result<Object, JsonError> {
+    pub(crate) fn expect_object(&mut self) -> Result<Object, JsonError> {
         self.open(b'{').map(Object)
     }
 
     /// Enters the next value, which must be an array.
-    pub(super) fn expect_array(&mut self) -> Result<Array, JsonError> {
+    pub(crate) fn expect_array(&mut self) -> Result<Array, JsonError> {
         self.open(b'[').map(Array)
     }
 
