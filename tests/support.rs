@@ -1,1 +1,4 @@
-//! Stub.
+//! What the tests share: live hosts and their processes.
+
+pub mod live;
+pub mod processes;
