@@ -209,4 +209,5 @@ impl Iterator for Elements<'_> {
 }
 
 #[cfg(test)]
+#[path = "json_tests.rs"]
 mod tests;

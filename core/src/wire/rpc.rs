@@ -159,4 +159,5 @@ impl fmt::Display for Id {
 }
 
 #[cfg(test)]
+#[path = "rpc_tests.rs"]
 mod tests;
