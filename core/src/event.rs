@@ -138,6 +138,8 @@ pub enum Skip {
     AlreadyConnected,
     /// It is connecting already.
     AlreadyConnecting,
+    /// The host disconnected it, or the configuration no longer has it.
+    Disconnected,
 }
 
 impl Skip {
@@ -151,6 +153,7 @@ impl Skip {
             Self::UnsupportedTransport => "its transport is not supported yet (only stdio is)",
             Self::AlreadyConnected => "connected already",
             Self::AlreadyConnecting => "connecting already",
+            Self::Disconnected => "disconnected",
         }
     }
 }

@@ -23,9 +23,6 @@ pub struct Limits {
     pub tools_per_server: usize,
     /// How many calls may be open at once, over all servers. Default 4,096.
     pub open_calls: usize,
-    /// How many requests of one server may wait for our answer or be answered in one step.
-    /// Default 1,024; requests beyond are answered with an error.
-    pub server_requests: usize,
     /// How many problems are kept for the status; later ones are counted. Default 1,000.
     pub problems: usize,
     /// How large one configuration file may be. Default 16 MiB.
@@ -45,7 +42,6 @@ impl Default for Limits {
             pages: 1_000,
             tools_per_server: 10_000,
             open_calls: 4_096,
-            server_requests: 1_024,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
             servers: 20_000,

@@ -1,80 +1,276 @@
-//! The public machine.
+//! The public machine: routes inputs, settles what follows from them, answers polls.
 //!
-//! Roof.
+//! Roof. May import everything. No decision about a server, a call or a tool is made here.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::command::Command;
+use crate::error::CallError;
 use crate::event::Event;
+use crate::hub::policy::Names;
 use crate::hub::status::Status;
-use crate::input::Input;
+use crate::hub::{Hub, HubOptions, Worth};
+use crate::id::ServerName;
+use crate::input::{Input, NewCall, Request, Target};
 use crate::options::Options;
 use crate::outbox::Outbox;
+use crate::server::Setting;
 use crate::time::{Deadline, Timestamp};
-use crate::tools::catalog::Catalog;
+use crate::tools::catalog::{self, Catalog, Slice, SliceState};
 
 /// The lifecycle of many MCP servers.
+///
+/// Drive it like this: give it inputs with [`handle`](Self::handle), carry out what
+/// [`poll_command`](Self::poll_command) says, tell the host what
+/// [`poll_event`](Self::poll_event) says, and call
+/// [`handle_timeout`](Self::handle_timeout) when the time of
+/// [`poll_timeout`](Self::poll_timeout) has come.
 #[derive(Clone, Debug)]
 pub struct Runtime {
-    options: Options,
+    clock: Timestamp,
+    names: Names,
+    hub: Hub,
     out: Outbox,
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
+    exposed: Arc<BTreeMap<String, usize>>,
+    stopped: bool,
 }
 
 impl Runtime {
     /// A runtime that has done nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, out: Outbox::default(), catalog: Catalog::default() }
+        let setting = Setting {
+            client_name: options.client_name,
+            client_version: options.client_version,
+            cwd: options.cwd,
+            limits: options.limits,
+            ladder: options.policy.stop.clone(),
+            connect_ms: options.policy.connect_ms,
+            list_ms: options.policy.list_ms,
+        };
+        Self {
+            clock: Timestamp::ZERO,
+            names: options.policy.names,
+            hub: Hub::new(HubOptions {
+                setting: Arc::new(setting),
+                policy: options.policy,
+                sources: options.sources,
+                only: options.only,
+                forward_stderr: options.forward_stderr,
+            }),
+            out: Outbox::default(),
+            catalog: Arc::default(),
+            exposed: Arc::default(),
+            stopped: false,
+        }
     }
 
-    /// Lets one thing happen. Total (L1): any input in any state.
-    pub fn handle(&mut self, _now: Timestamp, _input: Input) {
-        let _ = &self.options;
+    /// Lets one thing happen.
+    ///
+    /// - L1 *total*: any input in any state; nothing panics, nothing is returned.
+    /// - L2 *pure*: equal options and equal inputs give equal commands and events, byte for byte.
+    /// - L5 *calm clock*: a time before an earlier one counts as that one; what is due at `now`
+    ///   happens before the input that carries `now`.
+    /// - L6 *stale is silent*: a fact about an attempt that is over changes only a counter.
+    /// - L7 *exactly once*: one `CallFinished` a call, one `GateOpened` a start, one `Done` any
+    ///   other operation, one `Stopped` a run.
+    /// - L8 *prompt*: when this returns, no call waits on a server that can no longer answer.
+    /// - L9 *no orphan*: every `Open` leads to a `Closed` fact or through the bounded ladder.
+    /// - L10 *bounded*: whatever exceeds a [limit](crate::limits::Limits) fails by itself.
+    pub fn handle(&mut self, now: Timestamp, input: Input) {
+        if self.stopped {
+            return;
+        }
+        self.clock = self.clock.max(now);
+        self.fire();
+        match input {
+            Input::Host(request) => self.handle_request(request),
+            Input::Io(fact) => self.hub.handle_fact(self.clock, fact, &mut self.out),
+        }
+        self.settle();
     }
 
-    /// Lets time pass. Spurious calls do nothing (L5).
-    pub fn handle_timeout(&mut self, _now: Timestamp) {}
+    /// Lets time pass. A call that comes early does nothing, one that comes late is fine (L5).
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        if self.stopped {
+            return;
+        }
+        self.clock = self.clock.max(now);
+        self.settle();
+    }
 
-    /// The oldest order to the driver, if any.
+    /// The oldest order to the driver, if any. May be drained in any order with events, late,
+    /// or after several inputs (L3).
     #[must_use]
     pub fn poll_command(&mut self) -> Option<Command> {
         self.out.next_command()
     }
 
-    /// The oldest piece of news for the host, if any.
+    /// The oldest piece of news for the host, if any; see [`poll_command`](Self::poll_command).
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.out.next_event()
     }
 
-    /// When the machine wants to be woken at the latest (L4).
+    /// When the machine wants to be woken at the latest. After any input it is later than that
+    /// input's time or absent, and everything the machine waits for in time is behind it: a
+    /// driver that sleeps exactly until then is correct (L4).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        None
+        if self.stopped { None } else { self.hub.deadline() }
     }
 
     /// What the agent may call, right now.
     #[must_use]
-    pub fn catalog(&self) -> &Catalog {
+    pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
     /// What the runtime knows about its servers.
     #[must_use]
     pub fn status(&self) -> Status {
-        todo!()
+        self.hub.status()
     }
 
-    /// Whether `Stopped` was said: nothing more comes.
+    /// Whether `Stopped` was said: nothing more comes, whatever is put in (G9).
     #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        false
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped
     }
 
-    /// A number that is equal for runtimes that will behave alike from here on, with times
-    /// taken relative to `now`. For the explorer.
-    #[cfg(feature = "_explore")]
-    #[must_use]
-    pub fn fingerprint(&self, _now: Timestamp) -> u128 {
-        0
+    fn handle_request(&mut self, request: Request) {
+        let (now, out) = (self.clock, &mut self.out);
+        match request {
+            Request::Start { op } => self.hub.start(now, op, out),
+            Request::Reload { op } => self.hub.reload(now, op, out),
+            Request::Connect { op, server } => self.hub.connect(now, op, &server, out),
+            Request::Disconnect { op, server } => self.hub.disconnect(now, op, &server, out),
+            Request::DisconnectAll { op } => self.hub.disconnect_all(now, op, out),
+            Request::Call(NewCall { call, target, arguments, timeout_ms }) => {
+                let target = self.resolve(target);
+                let out = &mut self.out;
+                self.hub.call(now, call, target, arguments, timeout_ms, out);
+            }
+            Request::Cancel { call } => self.hub.cancel(call, out),
+            Request::Shutdown => self.hub.shut_down(now, out),
+        }
+    }
+
+    fn resolve(&self, target: Target) -> Result<(ServerName, String), CallError> {
+        match target {
+            Target::Tool { server, tool } => Ok((server, tool)),
+            Target::Exposed(name) => {
+                let tool = self.exposed.get(&name).and_then(|at| self.catalog.tools.get(*at));
+                match tool {
+                    Some(tool) => Ok((tool.server.clone(), tool.tool.clone())),
+                    None => Err(CallError::UnknownTool { tool: name }),
+                }
+            }
+        }
+    }
+
+    /// Lets everything happen that is due. Ends because each round moves every due timer on or
+    /// drops it.
+    fn fire(&mut self) {
+        while self.hub.deadline().is_some_and(|deadline| deadline.at <= self.clock) {
+            self.hub.handle_timeout(self.clock, &mut self.out);
+            self.conclude();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.fire();
+        self.conclude();
+        if self.hub.is_down() {
+            self.stopped = true;
+            self.out.event(Event::Stopped);
+        }
+    }
+
+    fn conclude(&mut self) {
+        self.hub.publish(self.clock, &mut self.out);
+        if self.hub.take_tools_changed() {
+            self.derive_catalog();
+        }
+        self.hub.conclude(self.clock, &mut self.out);
+    }
+
+    /// Derives the catalogue and says so if it is another one (G25).
+    fn derive_catalog(&mut self) {
+        let offers: Vec<_> = self.hub.offers().collect();
+        let slices: Vec<Slice<'_>> = offers
+            .iter()
+            .map(|offer| Slice {
+                server: offer.server,
+                tools: offer.tools,
+                state: match &offer.worth {
+                    Worth::Live => SliceState::Live,
+                    Worth::Deferred => SliceState::Deferred,
+                    Worth::Failed(reason) => SliceState::Failed(reason),
+                },
+            })
+            .collect();
+        let (tools, problems) = catalog::derive(self.names, &slices);
+        drop(slices);
+        drop(offers);
+        for problem in problems {
+            self.hub.found(problem, &mut self.out);
+        }
+        if tools != self.catalog.tools {
+            let exposed = tools.iter().enumerate().map(|(at, tool)| (tool.exposed.clone(), at));
+            self.exposed = Arc::new(exposed.collect());
+            let revision = self.catalog.revision + 1;
+            self.catalog = Arc::new(Catalog { revision, tools });
+            self.out.event(Event::ToolsChanged { revision });
+        }
+    }
+}
+
+#[cfg(feature = "_explore")]
+mod explore {
+    use core::hash::Hasher;
+
+    use super::Runtime;
+    use crate::id::ServerName;
+    use crate::time::Timestamp;
+
+    /// FNV-1a with 128 bits, as in `canon`, fed piece by piece.
+    struct Wide(u128);
+
+    impl Hasher for Wide {
+        fn write(&mut self, bytes: &[u8]) {
+            const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+            for byte in bytes {
+                self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
+            }
+        }
+
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is as good as the high")]
+        fn finish(&self) -> u64 {
+            self.0 as u64
+        }
+    }
+
+    impl Runtime {
+        /// A number that is equal for runtimes that will behave alike from here on, times taken
+        /// relative to `now`. Outputs must be drained.
+        #[must_use]
+        pub fn fingerprint(&self, now: Timestamp) -> u128 {
+            let mut wide = Wide(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+            wide.write_u8(u8::from(self.stopped));
+            self.hub.digest(now, &mut wide);
+            wide.0
+        }
+
+        /// The name of a server's phase: `absent`, `idle`, `opening`, `greeting`, `listing`,
+        /// `ready`, `stopping`.
+        #[must_use]
+        pub fn phase_of(&self, server: &ServerName) -> &'static str {
+            self.hub.phase_of(server)
+        }
     }
 }

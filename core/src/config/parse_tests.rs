@@ -15,7 +15,7 @@ fn own(text: &str) -> Reading {
 /// The problems, each as `line key server category`.
 fn found(reading: &Reading) -> Vec<String> {
     let place = |problem: &Problem| {
-        let line = problem.line.map_or("-".into(), |line| format!("{line}"));
+        let line = problem.line.map_or_else(|| "-".into(), |line| format!("{line}"));
         let key = problem.key.as_deref().unwrap_or("-");
         let server = problem.server.as_ref().map_or("-", ServerName::as_str);
         format!("{line} {key} {server} {:?}", problem.category)

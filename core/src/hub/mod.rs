@@ -1,6 +1,268 @@
 //! Many servers, and what the host asks of them.
 //!
-//! Floor 4. May import floors 0 to 3.
+//! Floor 4. May import floors 0 to 3. The hub owns one [`Slot`] per configured server; whatever
+//! a host can see (states, catalogue, status) is *derived* from the slots after each step and
+//! compared with what was said before, never patched.
+//!
+//! ```text
+//!  Start, Reload ─► reading ─► resolve ─► diff ─► slots ─► Server ─► signals ─► calls, gate, ops
+//! ```
+//!
+//! Rules that hold for every slot: at most one attempt at a time, so a new one waits until the
+//! old one is gone (G5); an attempt is stopped when its slot is no longer wanted, and nothing is
+//! opened for a slot that is not wanted (G14, G15).
 
+mod cache;
+pub mod calls;
+#[cfg(feature = "_explore")]
+mod digest;
+mod gate;
+mod lifecycle;
+mod ops;
 pub mod policy;
+mod problems;
+mod reload;
+mod slot;
 pub mod status;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::config::Source;
+use crate::error::Cause;
+use crate::event::Event;
+use crate::id::{ConnId, Counter, ServerName};
+use crate::input::Fact;
+use crate::outbox::Outbox;
+use crate::server::{Server, Setting, Signal};
+use crate::time::{Deadline, Timestamp};
+use crate::wire::mcp::ToolDef;
+
+use calls::Calls;
+use gate::Gate;
+use ops::Pending;
+use policy::Policy;
+use problems::Problems;
+use reload::Reading;
+use slot::Slot;
+
+/// What a hub is made with.
+#[derive(Clone, Debug)]
+pub struct HubOptions {
+    /// What every server is run with.
+    pub setting: Arc<Setting>,
+    /// What to do where the documents and the field disagree.
+    pub policy: Policy,
+    /// The configurations to read, the strongest first.
+    pub sources: Vec<Source>,
+    /// Only these servers are started, if any are named.
+    pub only: BTreeSet<ServerName>,
+    /// Whether servers' standard error is passed on as events.
+    pub forward_stderr: bool,
+}
+
+/// All servers of a runtime.
+#[derive(Clone, Debug)]
+pub struct Hub {
+    options: Arc<HubOptions>,
+    next_conn: Counter,
+    next_read: Counter,
+    slots: BTreeMap<ServerName, Slot>,
+    order: Vec<ServerName>,
+    by_conn: BTreeMap<ConnId, ServerName>,
+    reading: Option<Reading>,
+    gates: Vec<Gate>,
+    ops: Vec<Pending>,
+    calls: Calls,
+    problems: Problems,
+    /// Slots whose state may differ from what was said.
+    touched: BTreeSet<ServerName>,
+    tools_changed: bool,
+    stopping: bool,
+    stale_facts: u64,
+}
+
+/// The tools of one server, as far as the agent may know them.
+#[derive(Clone, Debug)]
+pub struct Offer<'a> {
+    /// The server.
+    pub server: &'a ServerName,
+    /// Its tools, in its own order.
+    pub tools: &'a [ToolDef],
+    /// What they are worth.
+    pub worth: Worth,
+}
+
+/// What the tools of an [`Offer`] are worth.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Worth {
+    /// They can be called.
+    Live,
+    /// They come from the cache; a call waits for the server.
+    Deferred,
+    /// They came from the cache and the server failed; why, in one line.
+    Failed(alloc::string::String),
+}
+
+impl Hub {
+    /// A hub that has read nothing yet.
+    #[must_use]
+    pub fn new(options: HubOptions) -> Self {
+        let limits = &options.setting.limits;
+        let calls = Calls::new(limits.open_calls, &options.policy);
+        let problems = Problems::new(limits.problems);
+        Self {
+            options: Arc::new(options),
+            next_conn: Counter::default(),
+            next_read: Counter::default(),
+            slots: BTreeMap::new(),
+            order: Vec::new(),
+            by_conn: BTreeMap::new(),
+            reading: None,
+            gates: Vec::new(),
+            ops: Vec::new(),
+            calls,
+            problems,
+            touched: BTreeSet::new(),
+            tools_changed: false,
+            stopping: false,
+            stale_facts: 0,
+        }
+    }
+
+    /// Takes in what the driver reports.
+    pub fn handle_fact(&mut self, now: Timestamp, fact: Fact, out: &mut Outbox) {
+        match fact {
+            Fact::ConfigRead { read, found } => self.handle_config_read(now, read, found, out),
+            Fact::CacheRead { read, found, age_ms } => {
+                self.handle_cache_read(read, found, age_ms, out);
+            }
+            Fact::Opened { conn, pid } => self.with_server(conn, now, out, |server, out| {
+                server.handle_opened(now, pid, out);
+                Vec::new()
+            }),
+            Fact::OpenFailed { conn, error } => {
+                self.with_server(conn, now, out, |server, _| server.handle_open_failed(now, error))
+            }
+            Fact::Received { conn, bytes } => self.with_server(conn, now, out, |server, out| {
+                server.handle_received(now, &bytes, out)
+            }),
+            Fact::Complained { conn, bytes } => {
+                if self.options.forward_stderr
+                    && let Some(server) = self.by_conn.get(&conn)
+                {
+                    let text = alloc::string::String::from_utf8_lossy(&bytes).into_owned();
+                    out.event(Event::Complained { server: server.clone(), text });
+                }
+                self.with_server(conn, now, out, |server, _| {
+                    server.handle_complained(&bytes);
+                    Vec::new()
+                });
+            }
+            Fact::OutputEnded { conn } => self.with_server(conn, now, out, |server, out| {
+                server.handle_pipe_ended(now, Cause::OutputClosed, out)
+            }),
+            Fact::InputFailed { conn } => self.with_server(conn, now, out, |server, out| {
+                server.handle_pipe_ended(now, Cause::InputClosed, out)
+            }),
+            Fact::Closed { conn, exit } => {
+                self.with_server(conn, now, out, |server, out| server.handle_closed(now, exit, out))
+            }
+        }
+    }
+
+    /// Lets everything happen that is due.
+    pub fn handle_timeout(&mut self, now: Timestamp, out: &mut Outbox) {
+        let due: Vec<ConnId> = self
+            .slots
+            .values()
+            .filter_map(|slot| slot.server.as_ref())
+            .filter(|server| server.deadline().is_some_and(|deadline| deadline.at <= now))
+            .map(Server::conn)
+            .collect();
+        for conn in due {
+            self.with_server(conn, now, out, |server, out| server.handle_timeout(now, out));
+        }
+        for expired in self.calls.expire(now, out) {
+            self.tell_cancelled(expired, "the call timed out", out);
+        }
+    }
+
+    /// Says what changed: states first, so that a host that hears of the gate knows them.
+    pub fn publish(&mut self, now: Timestamp, out: &mut Outbox) {
+        while let Some(name) = self.touched.pop_first() {
+            if let Some(slot) = self.slots.get_mut(&name)
+                && let Some(state) = slot.news(now)
+            {
+                out.event(Event::ServerChanged { server: name, state });
+            }
+        }
+    }
+
+    /// Whether the offers may have changed since the last time this was asked.
+    pub fn take_tools_changed(&mut self) -> bool {
+        core::mem::take(&mut self.tools_changed)
+    }
+
+    /// Opens gates and ends operations whose time has come.
+    pub fn conclude(&mut self, now: Timestamp, out: &mut Outbox) {
+        self.conclude_gates(now, out);
+        self.conclude_ops(out);
+    }
+
+    /// When the hub wants to be woken.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        let gates = self.gates.iter().filter_map(Gate::deadline);
+        let servers = self.slots.values().filter_map(|slot| slot.server.as_ref()?.deadline());
+        gates
+            .chain(self.calls.deadline())
+            .chain(servers)
+            .fold(None, |earliest, next| Deadline::earlier(earliest, Some(next)))
+    }
+
+    /// Whether a shutdown has nothing left to wait for.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        self.stopping && self.by_conn.is_empty()
+    }
+
+    /// What each server offers, in configuration order (G19).
+    pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
+        self.order.iter().filter_map(|name| {
+            let (name, slot) = self.slots.get_key_value(name)?;
+            let (tools, worth) = slot.offer(self.options.policy.late_failure)?;
+            Some(Offer { server: name, tools, worth })
+        })
+    }
+
+    /// Keeps a problem and says it, unless it was said before.
+    pub fn found(&mut self, problem: crate::error::Problem, out: &mut Outbox) {
+        self.problems.add(problem, out);
+    }
+
+    /// Lets the attempt `conn` do something and heeds what it says; a fact about an attempt
+    /// that is over changes nothing but a counter (L6).
+    fn with_server(
+        &mut self,
+        conn: ConnId,
+        now: Timestamp,
+        out: &mut Outbox,
+        act: impl FnOnce(&mut Server, &mut Outbox) -> Vec<Signal>,
+    ) {
+        let Some(name) = self.by_conn.get(&conn) else {
+            self.stale_facts += 1;
+            return;
+        };
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        let Some(server) = slot.server.as_mut() else { return };
+        let signals = act(server, out);
+        if !signals.is_empty() {
+            let name = name.clone();
+            for signal in signals {
+                self.heed(&name, conn, signal, now, out);
+            }
+        }
+    }
+}

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::server::stop::StopLadder;
+
 /// The choices.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(default)]
@@ -20,6 +22,9 @@ pub struct Policy {
     /// How long one server may take from its start to its tools, unless its definition says
     /// otherwise. Default 30 s.
     pub connect_ms: u64,
+    /// How long one list may take, all its pages together, unless the definition says otherwise.
+    /// Default 30 s.
+    pub list_ms: u64,
     /// How long a call may go without progress, unless it or its server says otherwise.
     /// Default 60 s; documented: 30 s.
     pub call_ms: u64,
@@ -65,30 +70,13 @@ pub enum Trust {
     All,
 }
 
-/// The ladder that ends a process: close its input, ask its group, kill its group, give up.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(default)]
-pub struct StopLadder {
-    /// From closing its input to SIGTERM. Default 1 s.
-    pub polite_ms: u64,
-    /// From SIGTERM to SIGKILL. Default 2 s.
-    pub terminate_ms: u64,
-    /// From SIGKILL to giving up. Default 1 s.
-    pub kill_ms: u64,
-}
-
-impl Default for StopLadder {
-    fn default() -> Self {
-        Self { polite_ms: 1_000, terminate_ms: 2_000, kill_ms: 1_000 }
-    }
-}
-
 impl Default for Policy {
     fn default() -> Self {
         Self {
             gate_ms: 250,
             startup_deadline_ms: Some(30_000),
             connect_ms: 30_000,
+            list_ms: 30_000,
             call_ms: 60_000,
             call_max_ms: 600_000,
             late_failure: LateFailure::MarkFailed,

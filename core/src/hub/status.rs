@@ -12,7 +12,11 @@ use crate::config::SourceRef;
 use crate::error::Problem;
 use crate::event::ServerState;
 use crate::id::{ConnId, ServerName};
+use crate::server::Server;
 use crate::time::Timestamp;
+
+use super::Hub;
+use super::slot::Slot;
 
 /// Everything at one moment.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -79,4 +83,63 @@ pub enum Link {
     Connecting,
     /// Neither.
     Disconnected,
+}
+
+impl Hub {
+    /// Everything at this moment.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        Status {
+            servers: self
+                .order
+                .iter()
+                .filter_map(|name| self.slots.get(name))
+                .map(Slot::status)
+                .collect(),
+            problems: self.problems.all(),
+            open_calls: self.calls.len(),
+            gate_shut: !self.gates.is_empty(),
+            stopping: self.stopping,
+            stale_facts: self.stale_facts,
+        }
+    }
+}
+
+impl Slot {
+    fn status(&self) -> ServerStatus {
+        let definition = &self.definition;
+        let server = self.server.as_ref();
+        let hello = server.and_then(Server::hello);
+        let state = self.state();
+        let link = match server {
+            Some(server) if server.is_greeted() => Link::Connected,
+            _ if self.is_connecting() => Link::Connecting,
+            _ => Link::Disconnected,
+        };
+        let stderr_tail = if let ServerState::Failed { failure } = &state {
+            failure.stderr_tail.clone()
+        } else {
+            server.map(Server::stderr_tail).unwrap_or_default()
+        };
+        ServerStatus {
+            name: definition.name.clone(),
+            since: self.since(),
+            link,
+            source: definition.source.clone(),
+            transport: match &definition.transport {
+                Ok(transport) => transport.name().into(),
+                Err(_) => String::new(),
+            },
+            revision: hello.map(|hello| hello.revision.clone()),
+            server_info: hello.and_then(|hello| hello.server_info.clone()),
+            instructions: hello.and_then(|hello| hello.instructions.clone()),
+            connect_ms: server.and_then(Server::connect_ms),
+            pid: server.and_then(Server::pid),
+            conn: server.map(Server::conn),
+            skipped_lines: server.map(Server::skipped_lines).unwrap_or_default(),
+            unknown_answers: server.map(Server::unknown_answers).unwrap_or_default(),
+            stderr_tail,
+            state,
+        }
+    }
 }

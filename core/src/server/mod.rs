@@ -1,1 +1,390 @@
-//! One server. Floor 3.
+//! One attempt to run one server: from `Open` to `Closed`.
+//!
+//! Floor 3. May import floors 0 to 2. A [`Server`] is one attempt with one [`ConnId`]; the next
+//! attempt is another `Server`. It pushes commands into the shared outbox and *returns* signals
+//! to the hub, which consumes them before the step ends.
+//!
+//! ```text
+//!            Opened         initialize ok        last page
+//!  Opening ─────────► Greeting ───────► Listing ─────────► Ready
+//!     │                  │                 │                 │
+//!     │ OpenFailed       └────────┬────────┴─────────────────┘
+//!     ▼                           ▼ stop, failure, end of output
+//!    Gone ◄──────────────────── Stopping (close input, TERM, KILL, give up)
+//!              Closed
+//! ```
+//!
+//! Invariants: a timer lives in the phase that needs it, so leaving the phase drops it. Nothing
+//! leaves `Gone`. A server that failed says so exactly once ([`Signal::Failed`]), and every
+//! attempt ends with exactly one [`Signal::Gone`].
+
+mod listing;
+pub mod session;
+pub mod stop;
+mod tail;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::bytes::{Bytes, Json};
+use crate::command::{Command, Launch};
+use crate::error::{CallError, Cause, Exit, Failure, OpenError, Problem, Stage};
+use crate::id::{CallId, ConnId, ServerName};
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::time::{Deadline, Timestamp};
+use crate::wire::mcp::{self, Initialized, ToolDef};
+
+use listing::Listing;
+use session::{Asked, Heard, Session};
+use stop::{Climb, Stop, StopLadder};
+use tail::Tail;
+
+/// What every server of a runtime is run with.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Setting {
+    /// The name of the host, told to servers.
+    pub client_name: String,
+    /// The version of the host, told to servers.
+    pub client_version: String,
+    /// The project, told to servers that ask for roots.
+    pub cwd: String,
+    /// The bounds.
+    pub limits: Limits,
+    /// How processes are ended.
+    pub ladder: StopLadder,
+    /// The limit of starting and greeting, and of each list, in milliseconds; a definition's
+    /// own `timeout` takes their place.
+    pub connect_ms: u64,
+    /// The limit of one list, in milliseconds.
+    pub list_ms: u64,
+}
+
+/// What a server tells its hub.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Signal {
+    /// The handshake is done.
+    Greeted,
+    /// The tools are known: it is ready.
+    Ready,
+    /// It can no longer answer: whatever was asked of it ends (L8).
+    Deaf,
+    /// It failed; see [`Server::failure`].
+    Failed,
+    /// The attempt is over and nothing more comes of it.
+    Gone,
+    /// A call was answered.
+    Answered {
+        /// The call.
+        call: CallId,
+        /// The answer.
+        reply: Result<Json, CallError>,
+    },
+    /// A call made progress.
+    Progressed {
+        /// The call.
+        call: CallId,
+        /// The report as received.
+        progress: Json,
+    },
+    /// The server logged something.
+    Logged(Json),
+    /// Something a person may want to know.
+    Found(Problem),
+}
+
+/// One attempt to run one server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    name: ServerName,
+    conn: ConnId,
+    setting: Arc<Setting>,
+    timeout_ms: Option<u64>,
+    started: Timestamp,
+    pid: Option<u32>,
+    session: Session,
+    hello: Option<Initialized>,
+    stderr: Tail,
+    phase: Phase,
+    failure: Option<Failure>,
+}
+
+/// How far the attempt has come; each phase owns its data and its timer.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Phase {
+    Opening { deadline: Timestamp },
+    Greeting { deadline: Timestamp, retried: bool },
+    Listing { deadline: Timestamp, listing: Listing },
+    Ready { tools: Tools, connect_ms: u64 },
+    Stopping { stop: Stop, why: Why },
+    Gone,
+}
+
+/// The tools of a ready server, in its own order, and the way to one by name.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+struct Tools {
+    list: Arc<[ToolDef]>,
+    index: BTreeMap<String, usize>,
+}
+
+/// Why an attempt is being stopped.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Why {
+    /// The hub asked for it.
+    Asked,
+    /// It failed, and the failure was told.
+    Failed,
+    /// A pipe ended; how its process ends will say why. The failure is told when that is known
+    /// or when the first rung of the ladder has passed.
+    Ending { stage: Stage, cause: Cause },
+}
+
+/// How an attempt looks from outside.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum View {
+    /// On its way.
+    Connecting,
+    /// Ready.
+    Connected,
+    /// It failed.
+    Failed,
+    /// It is being stopped because the hub asked for it, or is gone for that reason.
+    Leaving,
+}
+
+impl Server {
+    /// Starts an attempt.
+    #[must_use]
+    pub fn open(
+        name: &ServerName,
+        conn: ConnId,
+        launch: Launch,
+        timeout_ms: Option<u64>,
+        setting: &Arc<Setting>,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) -> Self {
+        out.command(Command::Open { conn, server: name.clone(), launch });
+        let deadline = now.plus(timeout_ms.unwrap_or(setting.connect_ms));
+        Self {
+            name: name.clone(),
+            conn,
+            setting: Arc::clone(setting),
+            timeout_ms,
+            started: now,
+            pid: None,
+            session: Session::new(conn, &setting.limits),
+            hello: None,
+            stderr: Tail::new(setting.limits.stderr_tail_bytes),
+            phase: Phase::Opening { deadline },
+            failure: None,
+        }
+    }
+
+    /// The process runs.
+    pub fn handle_opened(&mut self, now: Timestamp, pid: Option<u32>, out: &mut Outbox) {
+        self.pid = pid;
+        match &mut self.phase {
+            Phase::Opening { deadline } => {
+                let deadline = *deadline;
+                self.session.initialize(&self.setting, out);
+                self.enter(Phase::Greeting { deadline, retried: false });
+            }
+            Phase::Stopping { stop, .. } => {
+                stop.handle_opened(self.conn, now, &self.setting.ladder, out);
+            }
+            Phase::Greeting { .. } | Phase::Listing { .. } | Phase::Ready { .. } | Phase::Gone => {}
+        }
+    }
+
+    /// The process could not be started.
+    pub fn handle_open_failed(&mut self, now: Timestamp, error: OpenError) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        match &self.phase {
+            Phase::Opening { .. } => {
+                self.fail(now, Stage::Spawn, Cause::Open { error }, &mut signals);
+            }
+            Phase::Stopping { .. } => {}
+            Phase::Greeting { .. } | Phase::Listing { .. } | Phase::Ready { .. } | Phase::Gone => {
+                return signals;
+            }
+        }
+        self.enter(Phase::Gone);
+        signals.push(Signal::Gone);
+        signals
+    }
+
+    /// The server wrote something.
+    pub fn handle_received(
+        &mut self,
+        now: Timestamp,
+        bytes: &Bytes,
+        out: &mut Outbox,
+    ) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        if self.stage().is_some() {
+            for heard in self.session.handle_received(bytes, &self.name, &self.setting, out) {
+                self.hear(now, heard, &mut signals, out);
+            }
+        }
+        signals
+    }
+
+    /// The server wrote something to its standard error.
+    pub fn handle_complained(&mut self, bytes: &[u8]) {
+        self.stderr.push(bytes);
+    }
+
+    /// One of the server's pipes ended while its process may still run.
+    pub fn handle_pipe_ended(
+        &mut self,
+        now: Timestamp,
+        cause: Cause,
+        out: &mut Outbox,
+    ) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        if cause == Cause::OutputClosed {
+            self.hear_the_rest(now, &mut signals, out);
+        }
+        if let Some(stage) = self.stage() {
+            signals.push(Signal::Deaf);
+            self.begin_stop(now, Why::Ending { stage, cause }, out);
+        }
+        signals
+    }
+
+    /// The process and its whole group are gone.
+    pub fn handle_closed(&mut self, now: Timestamp, exit: Exit, out: &mut Outbox) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        self.hear_the_rest(now, &mut signals, out);
+        if self.stage().is_some() {
+            signals.push(Signal::Deaf);
+        }
+        match &self.phase {
+            Phase::Gone => return signals,
+            Phase::Stopping { why: Why::Asked | Why::Failed, .. } => {}
+            Phase::Stopping { why: Why::Ending { stage, .. }, .. } => {
+                let stage = *stage;
+                self.fail(now, stage, Cause::Exited { exit }, &mut signals);
+            }
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Ready { .. } => {
+                let stage = self.stage().unwrap_or(Stage::Spawn);
+                self.fail(now, stage, Cause::Exited { exit }, &mut signals);
+            }
+        }
+        self.enter(Phase::Gone);
+        signals.push(Signal::Gone);
+        signals
+    }
+
+    /// Lets time pass.
+    pub fn handle_timeout(&mut self, now: Timestamp, out: &mut Outbox) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        let Some(deadline) = self.deadline().filter(|deadline| deadline.at <= now) else {
+            return signals;
+        };
+        if let (Phase::Stopping { stop, .. }, conn) = (&mut self.phase, self.conn) {
+            let climb = stop.handle_timeout(conn, now, &self.setting.ladder, out);
+            self.tell_ending(now, &mut signals);
+            if climb == Climb::GaveUp {
+                self.enter(Phase::Gone);
+                signals.push(Signal::Gone);
+            }
+        } else {
+            let stage = self.stage().unwrap_or(Stage::Spawn);
+            let limit_ms = match stage {
+                Stage::ListTools => self.timeout_ms.unwrap_or(self.setting.list_ms),
+                Stage::Config | Stage::Spawn | Stage::Initialize | Stage::Ready => {
+                    deadline.at.since(self.started)
+                }
+            };
+            self.give_up(now, stage, Cause::TimedOut { limit_ms }, &mut signals, out);
+        }
+        signals
+    }
+
+    /// Stops the attempt because the hub wants it; does nothing if it is stopping already, but
+    /// a failure that was not told yet never will be.
+    pub fn stop(&mut self, now: Timestamp, out: &mut Outbox) {
+        match &mut self.phase {
+            Phase::Stopping { why, .. } => {
+                if matches!(why, Why::Ending { .. }) {
+                    *why = Why::Asked;
+                }
+            }
+            Phase::Gone => {}
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Ready { .. } => self.begin_stop(now, Why::Asked, out),
+        }
+    }
+
+    /// Sends a call; the number of its request, or `None` if the server is not ready.
+    pub fn call(
+        &mut self,
+        call: CallId,
+        tool: &str,
+        arguments: &Json,
+        out: &mut Outbox,
+    ) -> Option<u64> {
+        matches!(self.phase, Phase::Ready { .. })
+            .then(|| self.session.call(call, tool, arguments, out))
+    }
+
+    /// Tells the server that the answer to a request is of no use any more (C-CANC-01).
+    pub fn cancel(&mut self, request: u64, reason: &str, out: &mut Outbox) {
+        if self.session.forget(request) && self.stage().is_some() {
+            out.command(Command::Send {
+                conn: self.conn,
+                bytes: mcp::cancelled(request, reason).into(),
+            });
+        }
+    }
+
+    /// When this attempt wants to be woken.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        match &self.phase {
+            Phase::Opening { deadline } => Some(Deadline { at: *deadline, why: "open" }),
+            Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
+            Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
+            Phase::Stopping { stop, .. } => Some(stop.deadline()),
+            Phase::Ready { .. } | Phase::Gone => None,
+        }
+    }
+
+    /// How the attempt looks from outside.
+    #[must_use]
+    pub const fn view(&self) -> View {
+        match &self.phase {
+            Phase::Opening { .. } | Phase::Greeting { .. } | Phase::Listing { .. } => {
+                View::Connecting
+            }
+            Phase::Ready { .. } => View::Connected,
+            Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
+            Phase::Stopping { why: Why::Ending { stage, .. }, .. } => match stage {
+                Stage::Ready => View::Failed,
+                Stage::Config | Stage::Spawn | Stage::Initialize | Stage::ListTools => {
+                    View::Connecting
+                }
+            },
+            Phase::Stopping { why: Why::Failed, .. } => View::Failed,
+            Phase::Gone => {
+                if self.failure.is_some() {
+                    View::Failed
+                } else {
+                    View::Leaving
+                }
+            }
+        }
+    }
+}
+
+mod accessors;
+mod hearing;

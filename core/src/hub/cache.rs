@@ -1,0 +1,129 @@
+//! The tool cache: when a stored list may stand in for a live one.
+//!
+//! Floor 4. Seed runtime section 5. The key is name, fingerprint of the unresolved definition,
+//! working directory and version (G35). What is read back is validated like what a server says
+//! (G34) and best effort in every failure; an answer that comes after the slot moved on is
+//! dropped (F-006), because the slot no longer waits for that read.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::canon::{Fingerprint, canonical};
+use crate::command::{CacheKey, Command};
+use crate::config::Definition;
+use crate::error::{Category, Problem, Severity};
+use crate::id::{ReadId, ServerName};
+use crate::input::Found;
+use crate::outbox::Outbox;
+use crate::wire::mcp::{self, ToolDef};
+
+use super::Hub;
+use super::slot::{Cached, Slot};
+
+/// The version of the form of an entry; another one is a miss.
+const VERSION: u32 = 1;
+
+/// What an entry says.
+#[derive(Deserialize)]
+struct Entry<'a> {
+    version: u32,
+    server: ServerName,
+    fingerprint: Fingerprint,
+    #[serde(borrow)]
+    tools: &'a RawValue,
+}
+
+/// Where the list of a server is kept.
+pub(super) fn key(definition: &Definition, cwd: &str) -> CacheKey {
+    let identity = json!({
+        "version": VERSION,
+        "server": definition.name,
+        "definition": definition.fingerprint(),
+        "cwd": cwd,
+    });
+    CacheKey::new(Fingerprint::of(canonical(&identity).as_bytes()))
+}
+
+/// The content of an entry.
+pub(super) fn encode(definition: &Definition, tools: &[ToolDef]) -> String {
+    let name = serde_json::Value::from(definition.name.as_str());
+    alloc::format!(
+        "{{\"version\":{VERSION},\"server\":{name},\"fingerprint\":\"{}\",\"tools\":{}}}\n",
+        definition.fingerprint(),
+        mcp::encode_tools(tools)
+    )
+}
+
+/// The list in an entry, or what is wrong with it.
+fn decode(content: &[u8], definition: &Definition) -> Result<Arc<[ToolDef]>, String> {
+    let entry: Entry<'_> =
+        serde_json::from_slice(content).map_err(|error| alloc::format!("{error}"))?;
+    if entry.version != VERSION {
+        return Err(alloc::format!("version {} is not {VERSION}", entry.version));
+    }
+    if entry.server != definition.name || entry.fingerprint != definition.fingerprint() {
+        return Err("it belongs to another definition".into());
+    }
+    mcp::read_tools(entry.tools.get()).map(Arc::from).map_err(|shape| shape.message)
+}
+
+impl Hub {
+    /// Asks for the stored list of a server that is on its way, once.
+    pub(super) fn ask_cache(&mut self, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        if slot.is_connecting() && slot.cached == Cached::Unknown {
+            let read = ReadId::new(self.next_read.next());
+            slot.cached = Cached::Asking(read);
+            let key = key(&slot.definition, &self.options.setting.cwd);
+            out.command(Command::ReadCache { read, key });
+        }
+    }
+
+    pub(super) fn handle_cache_read(
+        &mut self,
+        read: ReadId,
+        found: Found,
+        age_ms: u64,
+        out: &mut Outbox,
+    ) {
+        let asking = |slot: &&mut Slot| slot.cached == Cached::Asking(read);
+        let Some(slot) = self.slots.values_mut().find(asking) else {
+            self.stale_facts += 1;
+            return;
+        };
+        slot.cached = Cached::Miss;
+        let Found::Content(content) = found else { return };
+        let limits = &self.options.setting.limits;
+        let key = key(&slot.definition, &self.options.setting.cwd);
+        if age_ms > limits.cache_ms {
+            return out.command(Command::DropCache { key });
+        }
+        match decode(&content, &slot.definition) {
+            Ok(tools) => {
+                slot.cached = Cached::Hit(tools);
+                self.tools_changed = true;
+            }
+            Err(reason) => {
+                out.command(Command::DropCache { key });
+                let server = slot.definition.name.clone();
+                let message = alloc::format!(
+                    "Server \"{server}\": its cached tool list was dropped: {reason}"
+                );
+                let problem = Problem {
+                    severity: Severity::Info,
+                    category: Category::InvalidCache,
+                    file: None,
+                    line: None,
+                    key: None,
+                    server: Some(server),
+                    message,
+                };
+                self.problems.add(problem, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! All tool calls of a runtime: one table from acceptance to the one end of each (G1, L7).
+//!
+//! Floor 4. A call waits for its server or is sent to it, at most once (G40). Its limit counts
+//! from acceptance (G38); progress extends it up to a maximum (C-TIME-03, C-TIME-04).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::bytes::Json;
+use crate::error::CallError;
+use crate::event::{Event, Outcome};
+use crate::id::{CallId, ConnId, ServerName};
+use crate::outbox::Outbox;
+use crate::time::{Deadline, Timestamp};
+
+use super::policy::Policy;
+
+/// The table.
+#[derive(Clone, Debug)]
+pub struct Calls {
+    open: BTreeMap<CallId, OpenCall>,
+    due: BTreeSet<(Timestamp, CallId)>,
+    /// The highest number used: numbers only rise, so every lower one was used or skipped.
+    last: Option<CallId>,
+    most: usize,
+    idle_ms: u64,
+    most_ms: u64,
+}
+
+/// A call that has not ended.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct OpenCall {
+    server: ServerName,
+    place: Place,
+    idle_ms: u64,
+    due: Timestamp,
+    last_due: Timestamp,
+}
+
+/// Where a call is.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Place {
+    /// Here, until its server is ready.
+    Waiting { tool: String, arguments: Json },
+    /// With its server.
+    Sent { conn: ConnId, request: u64 },
+}
+
+/// A call that waited and can be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Ripe {
+    pub(super) call: CallId,
+    pub(super) tool: String,
+    pub(super) arguments: Json,
+}
+
+/// A request that was sent and whose answer is of no use any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Dropped {
+    pub(super) conn: ConnId,
+    pub(super) request: u64,
+}
+
+impl Calls {
+    pub(super) const fn new(most: usize, policy: &Policy) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            due: BTreeSet::new(),
+            last: None,
+            most,
+            idle_ms: policy.call_ms,
+            most_ms: policy.call_max_ms,
+        }
+    }
+
+    /// Whether this number may be used; it counts as used from here on.
+    pub(super) fn admit(&mut self, call: CallId) -> bool {
+        let new = self.last.is_none_or(|last| last < call);
+        if new {
+            self.last = Some(call);
+        }
+        new
+    }
+
+    /// The bound, if no further call can be opened.
+    pub(super) fn full(&self) -> Option<u64> {
+        (self.open.len() >= self.most).then_some(self.most as u64)
+    }
+
+    /// Opens a call that waits for its server.
+    pub(super) fn wait(
+        &mut self,
+        now: Timestamp,
+        call: CallId,
+        server: &ServerName,
+        timeout_ms: Option<u64>,
+        tool: String,
+        arguments: Json,
+    ) {
+        self.open(now, call, server, timeout_ms, Place::Waiting { tool, arguments });
+    }
+
+    /// Opens a call that was sent.
+    pub(super) fn sent(
+        &mut self,
+        now: Timestamp,
+        call: CallId,
+        server: &ServerName,
+        timeout_ms: Option<u64>,
+        conn: ConnId,
+        request: u64,
+    ) {
+        self.open(now, call, server, timeout_ms, Place::Sent { conn, request });
+    }
+
+    fn open(
+        &mut self,
+        now: Timestamp,
+        call: CallId,
+        server: &ServerName,
+        timeout_ms: Option<u64>,
+        place: Place,
+    ) {
+        let idle_ms = timeout_ms.unwrap_or(self.idle_ms);
+        let due = now.plus(idle_ms);
+        let last_due = now.plus(self.most_ms.max(idle_ms));
+        self.due.insert((due, call));
+        self.open.insert(call, OpenCall { server: server.clone(), place, idle_ms, due, last_due });
+    }
+
+    /// Takes the calls that wait for a server, in order of their numbers.
+    pub(super) fn ripe(&self, server: &ServerName) -> Vec<Ripe> {
+        let ripe = |(call, open): (&CallId, &OpenCall)| match &open.place {
+            Place::Waiting { tool, arguments } if open.server == *server => {
+                Some(Ripe { call: *call, tool: tool.clone(), arguments: arguments.clone() })
+            }
+            Place::Waiting { .. } | Place::Sent { .. } => None,
+        };
+        self.open.iter().filter_map(ripe).collect()
+    }
+
+    /// A call that waited was sent.
+    pub(super) fn was_sent(&mut self, call: CallId, conn: ConnId, request: u64) {
+        if let Some(open) = self.open.get_mut(&call) {
+            open.place = Place::Sent { conn, request };
+        }
+    }
+
+    /// An answer came on a connection.
+    pub(super) fn answered(
+        &mut self,
+        call: CallId,
+        conn: ConnId,
+        reply: Result<Json, CallError>,
+        out: &mut Outbox,
+    ) {
+        if self.is_on(call, conn) {
+            let outcome = match reply {
+                Ok(result) => Outcome::Answered(result),
+                Err(error) => Outcome::Failed(error),
+            };
+            self.finish(call, outcome, out);
+        }
+    }
+
+    /// Progress came on a connection.
+    pub(super) fn progressed(
+        &mut self,
+        call: CallId,
+        conn: ConnId,
+        progress: Json,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) {
+        if !self.is_on(call, conn) {
+            return;
+        }
+        if let Some(open) = self.open.get_mut(&call) {
+            self.due.remove(&(open.due, call));
+            open.due = now.plus(open.idle_ms).min(open.last_due);
+            self.due.insert((open.due, call));
+            out.event(Event::CallProgressed { call, progress });
+        }
+    }
+
+    /// Ends one call.
+    pub(super) fn fail(&mut self, call: CallId, error: CallError, out: &mut Outbox) {
+        self.finish(call, Outcome::Failed(error), out);
+    }
+
+    /// Ends every call that is under way on a connection.
+    pub(super) fn fail_on(&mut self, conn: ConnId, error: &CallError, out: &mut Outbox) {
+        self.fail_where(
+            error,
+            out,
+            |open| matches!(open.place, Place::Sent { conn: on, .. } if on == conn),
+        );
+    }
+
+    /// Ends every call that waits for a server.
+    pub(super) fn fail_waiting(
+        &mut self,
+        server: &ServerName,
+        error: &CallError,
+        out: &mut Outbox,
+    ) {
+        self.fail_where(error, out, |open| {
+            open.server == *server && matches!(open.place, Place::Waiting { .. })
+        });
+    }
+
+    /// Ends every call.
+    pub(super) fn fail_all(&mut self, error: &CallError, out: &mut Outbox) {
+        self.fail_where(error, out, |_| true);
+    }
+
+    fn fail_where(
+        &mut self,
+        error: &CallError,
+        out: &mut Outbox,
+        fits: impl Fn(&OpenCall) -> bool,
+    ) {
+        let ended: Vec<CallId> =
+            self.open.iter().filter(|(_, open)| fits(open)).map(|(call, _)| *call).collect();
+        for call in ended {
+            self.finish(call, Outcome::Failed(error.clone()), out);
+        }
+    }
+
+    /// The host gives a call up; the request to cancel, if it was sent.
+    pub(super) fn abort(&mut self, call: CallId, out: &mut Outbox) -> Option<Dropped> {
+        let open = self.finish(call, Outcome::Aborted, out)?;
+        open.place.dropped()
+    }
+
+    /// Ends the calls whose limit is reached; the requests to cancel.
+    pub(super) fn expire(&mut self, now: Timestamp, out: &mut Outbox) -> Vec<Dropped> {
+        let mut dropped = Vec::new();
+        while let Some((due, call)) = self.due.first().copied()
+            && due <= now
+        {
+            let limit_ms = match self.open.get(&call) {
+                Some(open) if open.due == open.last_due => self.most_ms.max(open.idle_ms),
+                Some(open) => open.idle_ms,
+                None => 0,
+            };
+            let outcome = Outcome::Failed(CallError::TimedOut { limit_ms });
+            match self.finish(call, outcome, out) {
+                Some(open) => dropped.extend(open.place.dropped()),
+                None => {
+                    self.due.remove(&(due, call));
+                }
+            }
+        }
+        dropped
+    }
+
+    /// When the next call reaches its limit.
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        self.due.first().map(|(at, _)| Deadline { at: *at, why: "call" })
+    }
+
+    /// How many calls have not ended.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    fn is_on(&self, call: CallId, conn: ConnId) -> bool {
+        let open = self.open.get(&call);
+        open.is_some_and(|open| matches!(open.place, Place::Sent { conn: on, .. } if on == conn))
+    }
+
+    fn finish(&mut self, call: CallId, outcome: Outcome, out: &mut Outbox) -> Option<OpenCall> {
+        let open = self.open.remove(&call)?;
+        self.due.remove(&(open.due, call));
+        out.event(Event::CallFinished { call, outcome });
+        Some(open)
+    }
+
+    /// What tells this table from another one, times relative to `now`.
+    #[cfg(feature = "_explore")]
+    pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        self.last.hash(state);
+        for (call, open) in &self.open {
+            (call, &open.server, &open.place).hash(state);
+            (open.idle_ms, open.due.since(now), open.last_due.since(now)).hash(state);
+        }
+    }
+}
+
+impl Place {
+    const fn dropped(&self) -> Option<Dropped> {
+        match self {
+            Self::Waiting { .. } => None,
+            Self::Sent { conn, request } => Some(Dropped { conn: *conn, request: *request }),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The startup gate: how long a start waits before it offers what is cached.
+//!
+//! Floor 4. Seed runtime section 4.4, steps 12 to 18, and design section 4. A gate opens once
+//! (L7), at the first of: everything it waits for has settled; the gate time has passed and
+//! every server that is still on its way has a cached list; the startup as a whole has to end.
+//! A server without a cached list is waited for, as documented.
+
+use alloc::vec::Vec;
+
+use crate::error::{Cause, Failure, Stage};
+use crate::event::{Event, ServerState, Skip, StartReport};
+use crate::id::{OpId, ServerName};
+use crate::outbox::Outbox;
+use crate::time::{Deadline, Timestamp};
+
+use super::slot::{Cached, Slot, Standing};
+use super::{Hub, policy::Policy};
+
+/// A start that has not been answered.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Gate {
+    pub(super) op: OpId,
+    pub(super) asked_at: Timestamp,
+    pub(super) deadline: Option<Timestamp>,
+    pub(super) wait: Wait,
+}
+
+/// What a gate waits for.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) enum Wait {
+    /// The configuration.
+    Config,
+    /// The servers that were started, until the gate time.
+    Servers { started: Vec<ServerName>, skipped: Vec<(ServerName, Skip)>, gate_at: Timestamp },
+    /// The servers that were started, the gate time having passed.
+    Stragglers { started: Vec<ServerName>, skipped: Vec<(ServerName, Skip)> },
+}
+
+impl Wait {
+    /// The servers it waits for, and whether the gate time has passed.
+    #[cfg(feature = "_explore")]
+    pub(super) const fn started(&self) -> Option<(&Vec<ServerName>, bool)> {
+        match self {
+            Self::Config => None,
+            Self::Servers { started, .. } => Some((started, false)),
+            Self::Stragglers { started, .. } => Some((started, true)),
+        }
+    }
+}
+
+impl Gate {
+    pub(super) fn new(op: OpId, now: Timestamp, policy: &Policy) -> Self {
+        let deadline = policy.startup_deadline_ms.map(|ms| now.plus(ms));
+        Self { op, asked_at: now, deadline, wait: Wait::Config }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        let last = self.deadline.map(|at| Deadline { at, why: "startup" });
+        let gate = match &self.wait {
+            Wait::Servers { gate_at, .. } => Some(Deadline { at: *gate_at, why: "gate" }),
+            Wait::Config | Wait::Stragglers { .. } => None,
+        };
+        Deadline::earlier(gate, last)
+    }
+}
+
+impl Hub {
+    /// The configuration was applied: gates that waited for it wait for the servers it started.
+    pub(super) fn arm_gates(
+        &mut self,
+        now: Timestamp,
+        started: &[ServerName],
+        skipped: &[(ServerName, Skip)],
+    ) {
+        let gate_at = now.plus(self.options.policy.gate_ms);
+        for gate in self.gates.iter_mut().filter(|gate| gate.wait == Wait::Config) {
+            let (started, skipped) = (started.to_vec(), skipped.to_vec());
+            gate.wait = Wait::Servers { started, skipped, gate_at };
+        }
+    }
+
+    /// Opens the gates whose time has come; asks the cache where the gate time has passed.
+    pub(super) fn conclude_gates(&mut self, now: Timestamp, out: &mut Outbox) {
+        for mut gate in core::mem::take(&mut self.gates) {
+            if let Wait::Servers { started, skipped, gate_at } = &mut gate.wait
+                && *gate_at <= now
+            {
+                let (started, skipped) = (core::mem::take(started), core::mem::take(skipped));
+                for name in &started {
+                    self.ask_cache(name, out);
+                }
+                gate.wait = Wait::Stragglers { started, skipped };
+            }
+            let overdue = self.stopping || gate.deadline.is_some_and(|deadline| deadline <= now);
+            if overdue || self.may_open(&gate.wait) {
+                out.event(Event::GateOpened(self.report(gate, now)));
+            } else {
+                self.gates.push(gate);
+            }
+        }
+    }
+
+    fn may_open(&self, wait: &Wait) -> bool {
+        let settled = |name: &ServerName| self.slots.get(name).is_none_or(|s| !s.is_connecting());
+        match wait {
+            Wait::Config => false,
+            Wait::Servers { started, .. } => started.iter().all(settled),
+            Wait::Stragglers { started, .. } => {
+                started.iter().all(|name| settled(name) || self.is_cached(name))
+            }
+        }
+    }
+
+    fn is_cached(&self, name: &ServerName) -> bool {
+        self.slots.get(name).is_some_and(|slot| matches!(slot.cached, Cached::Hit(_)))
+    }
+
+    /// Every name in exactly one list (G31).
+    fn report(&self, gate: Gate, now: Timestamp) -> StartReport {
+        let elapsed_ms = now.since(gate.asked_at);
+        let (started, skipped) = match gate.wait {
+            Wait::Config => (Vec::new(), Vec::new()),
+            Wait::Servers { started, skipped, .. } | Wait::Stragglers { started, skipped } => {
+                (started, skipped)
+            }
+        };
+        let mut report = StartReport {
+            op: gate.op,
+            elapsed_ms,
+            connected: Vec::new(),
+            deferred: Vec::new(),
+            failed: Vec::new(),
+            skipped,
+        };
+        for name in started {
+            match self.slots.get(&name) {
+                Some(slot) if slot.is_connected() => report.connected.push(name),
+                Some(slot) if slot.is_connecting() && matches!(slot.cached, Cached::Hit(_)) => {
+                    report.deferred.push(name);
+                }
+                Some(slot) if slot.is_connecting() => {
+                    report.failed.push((name, late(slot, elapsed_ms)));
+                }
+                Some(slot) => match (slot.state(), slot.standing) {
+                    (ServerState::Failed { failure }, _) => report.failed.push((name, failure)),
+                    (_, Standing::Off(reason)) => report.skipped.push((name, reason)),
+                    _ => report.skipped.push((name, Skip::Disconnected)),
+                },
+                None => report.skipped.push((name, Skip::Disconnected)),
+            }
+        }
+        report
+    }
+}
+
+fn late(slot: &Slot, limit_ms: u64) -> Failure {
+    let greeted = slot.server.as_ref().is_some_and(crate::server::Server::is_greeted);
+    Failure {
+        stage: if greeted { Stage::ListTools } else { Stage::Initialize },
+        cause: Cause::StartupDeadline { limit_ms },
+        after_ms: limit_ms,
+        stderr_tail: slot.server.as_ref().map(|s| s.stderr_tail()).unwrap_or_default(),
+    }
+}

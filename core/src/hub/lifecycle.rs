@@ -1,0 +1,139 @@
+//! Opening and stopping servers, and heeding what they say.
+//!
+//! Floor 4.
+
+use crate::command::Command;
+use crate::config::Transport;
+use crate::error::CallError;
+use crate::event::Event;
+use crate::id::{ConnId, ServerName};
+use crate::outbox::Outbox;
+use crate::server::{Server, Signal};
+use crate::time::Timestamp;
+
+use super::slot::{Cached, Standing};
+use super::{Hub, cache};
+
+impl Hub {
+    /// Starts a wanted server that has no attempt. Nothing is ever opened once a shutdown has
+    /// begun (F-013).
+    pub(super) fn open(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        if self.stopping || slot.server.is_some() {
+            return;
+        }
+        slot.standing = Standing::Wanted;
+        self.touched.insert(name.clone());
+        self.tools_changed = true;
+        let stdio = match &slot.definition.transport {
+            Ok(Transport::Stdio(stdio)) => stdio,
+            Ok(Transport::Http(_) | Transport::Sse(_)) => return,
+            Err(message) => {
+                let message = message.clone();
+                return slot.set_invalid(&message);
+            }
+        };
+        slot.failure = None;
+        let conn = ConnId::new(self.next_conn.next());
+        self.by_conn.insert(conn, name.clone());
+        slot.server = Some(Server::open(
+            name,
+            conn,
+            stdio.launch(),
+            slot.definition.timeout_ms,
+            &self.options.setting,
+            now,
+            out,
+        ));
+    }
+
+    /// Stops the attempt of a server, if it has one; calls under way on it end at once (G4).
+    pub(super) fn stop(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        self.touched.insert(name.clone());
+        self.tools_changed = true;
+        if let Some(server) = &mut slot.server {
+            server.stop(now, out);
+            self.calls.fail_on(server.conn(), &CallError::Closed, out);
+        }
+    }
+
+    /// Ends the calls that wait for a server nobody is waiting for any more (L8).
+    pub(super) fn fail_waiting(&mut self, name: &ServerName, out: &mut Outbox) {
+        let reason = self.why_not_connected(name);
+        let error = CallError::NotConnected { server: name.clone(), reason };
+        self.calls.fail_waiting(name, &error, out);
+    }
+
+    /// Heeds one signal of an attempt.
+    pub(super) fn heed(
+        &mut self,
+        name: &ServerName,
+        conn: ConnId,
+        signal: Signal,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) {
+        match signal {
+            Signal::Answered { call, reply } => self.calls.answered(call, conn, reply, out),
+            Signal::Progressed { call, progress } => {
+                self.calls.progressed(call, conn, progress, now, out);
+            }
+            Signal::Logged(message) => {
+                out.event(Event::Logged { server: name.clone(), message });
+            }
+            Signal::Found(problem) => self.problems.add(problem, out),
+            Signal::Greeted => {
+                self.touched.insert(name.clone());
+            }
+            Signal::Ready => self.ready(name, out),
+            Signal::Deaf => {
+                self.touched.insert(name.clone());
+                self.tools_changed = true;
+                self.calls.fail_on(conn, &CallError::Closed, out);
+            }
+            Signal::Failed => self.failed(name, out),
+            Signal::Gone => self.gone(name, conn, now, out),
+        }
+    }
+
+    fn ready(&mut self, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        self.touched.insert(name.clone());
+        self.tools_changed = true;
+        // A live list takes the place of a cached one, also of one that is still being read.
+        slot.cached = Cached::Unknown;
+        if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
+            out.command(Command::WriteCache {
+                key: cache::key(&slot.definition, &self.options.setting.cwd),
+                content: cache::encode(&slot.definition, tools).as_str().into(),
+            });
+        }
+        self.send_waiting(name, out);
+    }
+
+    fn failed(&mut self, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        self.touched.insert(name.clone());
+        self.tools_changed = true;
+        slot.failure = slot.server.as_ref().and_then(|server| server.failure().cloned());
+        if slot.standing == Standing::Wanted {
+            self.fail_waiting(name, out);
+        }
+    }
+
+    fn gone(&mut self, name: &ServerName, conn: ConnId, now: Timestamp, out: &mut Outbox) {
+        self.by_conn.remove(&conn);
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        self.touched.insert(name.clone());
+        self.tools_changed = true;
+        slot.server = None;
+        match slot.standing {
+            Standing::Removed => {
+                self.slots.remove(name);
+            }
+            Standing::Again => self.open(name, now, out),
+            Standing::Wanted | Standing::Off(_) | Standing::Disconnected => {}
+        }
+    }
+}

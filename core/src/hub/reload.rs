@@ -1,0 +1,291 @@
+//! Reading the configuration and following what changed.
+//!
+//! Floor 4. A read that was overtaken by a newer one is dropped, and whoever waited for it waits
+//! for the newer one: two overlapping reloads end as the second alone (G16), and each observes
+//! every change made before it was asked for (G53).
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::command::Command;
+use crate::config::{self, Definition, Level, Source, Transport, diff::Change};
+use crate::error::{Category, Problem, Severity};
+use crate::event::{OpResult, Skip};
+use crate::id::{OpId, ReadId, ServerName};
+use crate::input::Found;
+use crate::outbox::Outbox;
+use crate::time::Timestamp;
+
+use super::Hub;
+use super::policy::Trust;
+use super::slot::{Cached, Slot, Standing};
+
+/// A configuration that is being read.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    missing: BTreeMap<ReadId, usize>,
+    /// One place per source; `None` until it was read.
+    parts: Vec<Option<config::parse::Reading>>,
+    pub(super) reloads: Vec<OpId>,
+}
+
+impl Reading {
+    /// What tells this reading from another one.
+    #[cfg(feature = "_explore")]
+    pub(super) fn digest(&self, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        (&self.missing, &self.reloads).hash(state);
+        for part in self.parts.iter().flatten() {
+            part.definitions.hash(state);
+        }
+    }
+}
+
+/// What a reload did, in configuration order.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Report {
+    pub(super) started: Vec<ServerName>,
+    pub(super) restarted: Vec<ServerName>,
+    pub(super) stopped: Vec<ServerName>,
+    pub(super) kept: Vec<ServerName>,
+}
+
+impl Report {
+    pub(super) fn result(self) -> OpResult {
+        let Self { started, restarted, stopped, kept } = self;
+        OpResult::Reloaded { started, restarted, stopped, kept }
+    }
+}
+
+impl Hub {
+    /// Reads every source anew; `reload` is answered when it is applied.
+    pub(super) fn read_config(&mut self, now: Timestamp, reload: Option<OpId>, out: &mut Outbox) {
+        let mut reloads = self.reading.take().map(|reading| reading.reloads).unwrap_or_default();
+        reloads.extend(reload);
+        let options = alloc::sync::Arc::clone(&self.options);
+        let mut reading = Reading { missing: BTreeMap::new(), parts: Vec::new(), reloads };
+        for (at, source) in options.sources.iter().enumerate() {
+            let part = source.text.as_ref().map(|text| config::parse::read(source, text));
+            if part.is_none() {
+                let read = ReadId::new(self.next_read.next());
+                reading.missing.insert(read, at);
+                let bytes_max = options.setting.limits.config_bytes as u64;
+                out.command(Command::ReadConfig { read, path: source.path.clone(), bytes_max });
+            }
+            reading.parts.push(part);
+        }
+        self.reading = Some(reading);
+        self.apply_if_complete(now, out);
+    }
+
+    pub(super) fn handle_config_read(
+        &mut self,
+        now: Timestamp,
+        read: ReadId,
+        found: Found,
+        out: &mut Outbox,
+    ) {
+        let reading = self.reading.as_mut();
+        let Some((reading, at)) = reading.and_then(|reading| {
+            let at = reading.missing.remove(&read)?;
+            Some((reading, at))
+        }) else {
+            self.stale_facts += 1;
+            return;
+        };
+        let Some(source) = self.options.sources.get(at) else { return };
+        if let Some(part) = reading.parts.get_mut(at) {
+            *part = Some(part_of(source, found));
+        }
+        self.apply_if_complete(now, out);
+    }
+
+    fn apply_if_complete(&mut self, now: Timestamp, out: &mut Outbox) {
+        if self.stopping {
+            return;
+        }
+        let Some(reading) = self.reading.take_if(|reading| reading.missing.is_empty()) else {
+            return;
+        };
+        let parts = reading.parts.into_iter().flatten().collect();
+        let resolved = config::resolve::resolve(parts, self.options.setting.limits.servers);
+        self.problems.set_configured(resolved.problems, out);
+        self.apply(resolved.definitions, reading.reloads, now, out);
+    }
+
+    /// Follows a set of definitions.
+    fn apply(
+        &mut self,
+        definitions: Vec<Definition>,
+        reloads: Vec<OpId>,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) {
+        let present: Vec<Definition> = self
+            .order
+            .iter()
+            .filter_map(|name| self.slots.get(name).map(|slot| slot.definition.clone()))
+            .collect();
+        let (mut report, mut skipped) = (Report::default(), Vec::new());
+        self.order = definitions.iter().map(|definition| definition.name.clone()).collect();
+        for change in config::diff::diff(&present, &definitions) {
+            match change {
+                Change::Keep(definition) => self.keep(definition, &mut report, &mut skipped),
+                Change::Start(definition) => {
+                    self.replace(definition, &mut report, &mut skipped, now)
+                }
+                Change::Restart(definition) => {
+                    let name = definition.name.clone();
+                    self.replace(definition, &mut report, &mut skipped, now);
+                    self.stop(&name, now, out);
+                    if self.slots.get(&name).is_some_and(|slot| !slot.is_connecting()) {
+                        self.fail_waiting(&name, out);
+                    }
+                }
+                Change::Stop(name) => {
+                    self.remove(&name, now, out);
+                    report.stopped.push(name);
+                }
+            }
+        }
+        let started: Vec<ServerName> =
+            report.started.iter().chain(&report.restarted).cloned().collect();
+        for name in &started {
+            self.open(name, now, out);
+        }
+        self.tools_changed = true;
+        self.arm_gates(now, &started, &skipped);
+        self.arm_reloads(reloads, &report);
+    }
+
+    /// A definition that did not change: what runs goes on, what failed gets another try.
+    fn keep(
+        &mut self,
+        definition: Definition,
+        report: &mut Report,
+        skipped: &mut Vec<(ServerName, Skip)>,
+    ) {
+        let name = definition.name.clone();
+        let Some(slot) = self.slots.get_mut(&name) else { return };
+        slot.definition = definition;
+        match slot.standing {
+            Standing::Off(reason) => skipped.push((name.clone(), reason)),
+            Standing::Disconnected | Standing::Removed => {
+                skipped.push((name.clone(), Skip::Disconnected));
+            }
+            Standing::Wanted | Standing::Again if slot.is_connecting() => {
+                skipped.push((name.clone(), Skip::AlreadyConnecting));
+            }
+            Standing::Wanted | Standing::Again if slot.is_connected() => {
+                skipped.push((name.clone(), Skip::AlreadyConnected));
+            }
+            Standing::Wanted | Standing::Again => {
+                if slot.server.is_some() {
+                    slot.standing = Standing::Again;
+                    self.touched.insert(name.clone());
+                }
+                return report.started.push(name);
+            }
+        }
+        report.kept.push(name);
+    }
+
+    /// A definition that is new or changed.
+    fn replace(
+        &mut self,
+        definition: Definition,
+        report: &mut Report,
+        skipped: &mut Vec<(ServerName, Skip)>,
+        now: Timestamp,
+    ) {
+        let name = definition.name.clone();
+        let skip = self.skip(&definition);
+        let slot = self
+            .slots
+            .entry(name.clone())
+            .or_insert_with(|| Slot::new(definition.clone(), Standing::Wanted, now));
+        let stays_off = slot.standing == Standing::Disconnected;
+        slot.definition = definition;
+        slot.failure = None;
+        slot.cached = Cached::Unknown;
+        let runs = slot.server.is_some();
+        slot.standing = match skip {
+            Some(reason) => Standing::Off(reason),
+            // G14: what the host disconnected stays so until the host connects it.
+            None if stays_off => Standing::Disconnected,
+            None if runs => Standing::Again,
+            None => Standing::Wanted,
+        };
+        self.touched.insert(name.clone());
+        match slot.standing {
+            Standing::Off(reason) => {
+                skipped.push((name.clone(), reason));
+                if runs { report.stopped.push(name) } else { report.kept.push(name) }
+            }
+            Standing::Disconnected | Standing::Removed => {
+                skipped.push((name.clone(), Skip::Disconnected));
+                report.kept.push(name);
+            }
+            Standing::Again => report.restarted.push(name),
+            Standing::Wanted => report.started.push(name),
+        }
+    }
+
+    fn remove(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        slot.standing = Standing::Removed;
+        let gone = slot.server.is_none();
+        self.stop(name, now, out);
+        self.publish(now, out);
+        self.fail_waiting(name, out);
+        if gone {
+            self.slots.remove(name);
+        }
+    }
+
+    /// Why a definition is not to be started, if it is not.
+    fn skip(&self, definition: &Definition) -> Option<Skip> {
+        if !definition.enabled {
+            return Some(Skip::Disabled);
+        }
+        if !self.options.only.is_empty() && !self.options.only.contains(&definition.name) {
+            return Some(Skip::Filtered);
+        }
+        let asks = self.options.policy.trust == Trust::Ask;
+        match &definition.transport {
+            Err(_) | Ok(Transport::Stdio(_)) => {
+                let valid = definition.transport.is_ok();
+                let foreign = definition.source.level == Level::Project;
+                (asks && valid && foreign).then_some(Skip::NeedsApproval)
+            }
+            Ok(Transport::Http(_) | Transport::Sse(_)) => Some(Skip::UnsupportedTransport),
+        }
+    }
+}
+
+/// What a file says, or that a file the user named cannot be read.
+fn part_of(source: &Source, found: Found) -> config::parse::Reading {
+    let unreadable = |severity, message: String| config::parse::Reading {
+        problems: alloc::vec![Problem {
+            severity,
+            category: Category::UnreadableFile,
+            file: Some(source.path.clone()),
+            line: None,
+            key: None,
+            server: None,
+            message,
+        }],
+        ..Default::default()
+    };
+    match found {
+        Found::Content(bytes) => config::parse::read(source, &bytes),
+        Found::Nothing if source.level == Level::Explicit => {
+            unreadable(Severity::Error, alloc::format!("{} does not exist", source.path))
+        }
+        Found::Nothing => config::parse::Reading::default(),
+        Found::Unreadable(why) => {
+            unreadable(Severity::Error, alloc::format!("{} cannot be read: {why}", source.path))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What can be read off a server.
+//!
+//! Floor 3. Pure getters.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use crate::error::Failure;
+use crate::id::ConnId;
+use crate::wire::mcp::{Initialized, ToolDef};
+
+use super::{Phase, Server};
+
+impl Server {
+    /// The attempt's id.
+    #[must_use]
+    pub const fn conn(&self) -> ConnId {
+        self.conn
+    }
+
+    /// Its process, once it runs and until it is gone.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.pid.filter(|_| self.phase != Phase::Gone)
+    }
+
+    /// Whether the attempt is over.
+    #[must_use]
+    pub const fn is_gone(&self) -> bool {
+        matches!(self.phase, Phase::Gone)
+    }
+
+    /// Why it failed, once it did.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// What it said of itself, once it was greeted.
+    #[must_use]
+    pub const fn hello(&self) -> Option<&Initialized> {
+        self.hello.as_ref()
+    }
+
+    /// Its tools, while it is ready.
+    #[must_use]
+    pub const fn tools(&self) -> Option<&Arc<[ToolDef]>> {
+        match &self.phase {
+            Phase::Ready { tools, .. } => Some(&tools.list),
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Stopping { .. }
+            | Phase::Gone => None,
+        }
+    }
+
+    /// Whether it offers this tool, while it is ready.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        matches!(&self.phase, Phase::Ready { tools, .. } if tools.index.contains_key(tool))
+    }
+
+    /// Whether the handshake is done and the connection stands.
+    #[must_use]
+    pub const fn is_greeted(&self) -> bool {
+        matches!(self.phase, Phase::Listing { .. } | Phase::Ready { .. })
+    }
+
+    /// Milliseconds from its start to its tools, while it is ready.
+    #[must_use]
+    pub const fn connect_ms(&self) -> Option<u64> {
+        match &self.phase {
+            Phase::Ready { connect_ms, .. } => Some(*connect_ms),
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Stopping { .. }
+            | Phase::Gone => None,
+        }
+    }
+
+    /// Lines of its output that were no messages (F-041).
+    #[must_use]
+    pub const fn skipped_lines(&self) -> u64 {
+        self.session.skipped_lines()
+    }
+
+    /// Answers nobody had asked for, or that came twice (G39).
+    #[must_use]
+    pub const fn unknown_answers(&self) -> u64 {
+        self.session.unknown_answers()
+    }
+
+    /// The end of its standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// The name of the phase, for the explorer's table.
+    #[must_use]
+    pub const fn phase_name(&self) -> &'static str {
+        match &self.phase {
+            Phase::Opening { .. } => "opening",
+            Phase::Greeting { .. } => "greeting",
+            Phase::Listing { .. } => "listing",
+            Phase::Ready { .. } => "ready",
+            Phase::Stopping { .. } => "stopping",
+            Phase::Gone => "gone",
+        }
+    }
+
+    /// Feeds the state to a hasher, times relative to `now`.
+    #[cfg(feature = "_explore")]
+    pub fn digest(&self, now: crate::time::Timestamp, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        (self.conn, self.phase_name(), self.view() as u8, &self.failure).hash(state);
+        self.deadline().map(|deadline| (deadline.at.since(now), deadline.why)).hash(state);
+        self.session.digest(state);
+        match &self.phase {
+            Phase::Greeting { retried, .. } => retried.hash(state),
+            Phase::Listing { listing, .. } => listing.hash(state),
+            Phase::Ready { tools, .. } => tools.hash(state),
+            Phase::Opening { .. } | Phase::Stopping { .. } | Phase::Gone => {}
+        }
+    }
+}

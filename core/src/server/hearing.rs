@@ -1,0 +1,269 @@
+//! What a server does with what it hears, and how it fails.
+//!
+//! Floor 3. Every transition goes through [`Server::enter`].
+
+use alloc::borrow::ToOwned;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::bytes::Json;
+use crate::error::{CallError, Category, Cause, Failure, Problem, RpcError, Severity, Stage};
+use crate::outbox::Outbox;
+use crate::time::Timestamp;
+use crate::wire::dialect::Revision;
+use crate::wire::mcp::{self, METHOD_NOT_FOUND};
+
+use super::listing::{Listing, Turn};
+use super::stop::Stop;
+use super::{Asked, Heard, Phase, Server, Signal, Tools, Why};
+
+impl Server {
+    pub(super) fn hear(
+        &mut self,
+        now: Timestamp,
+        heard: Heard,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        match heard {
+            // L10: an answer too large for a call ends that call, any other too large a message
+            // ends the server, because nobody can say what was lost.
+            Heard::TooLong { asked: Some(Asked::Call(call)), limit } => {
+                signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
+            }
+            Heard::TooLong { limit, .. } => {
+                let cause = Cause::Limit { what: "message".into(), limit };
+                self.give_up_here(now, cause, signals, out);
+            }
+            Heard::Answered { asked: Asked::Call(call), reply } => {
+                let reply = reply.map_err(|error| CallError::Rpc { error });
+                signals.push(Signal::Answered { call, reply });
+            }
+            Heard::Answered { asked: Asked::Initialize, reply: Ok(result) } => {
+                self.greeted(now, &result, signals, out);
+            }
+            Heard::Answered { asked: Asked::Initialize, reply: Err(error) } => {
+                self.refused(now, error, signals, out);
+            }
+            Heard::Answered { asked: Asked::ListTools, reply } => {
+                self.listed(now, reply, signals, out);
+            }
+            Heard::Progressed { call, progress } => {
+                signals.push(Signal::Progressed { call, progress });
+            }
+            Heard::Logged(message) => signals.push(Signal::Logged(message)),
+            Heard::Odd(message) => signals.push(Signal::Found(self.problem(
+                Severity::Info,
+                Category::ProtocolViolation,
+                &message,
+            ))),
+        }
+    }
+
+    /// Hears what stands at the end of the output without a line end.
+    pub(super) fn hear_the_rest(
+        &mut self,
+        now: Timestamp,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        if self.stage().is_some() {
+            for heard in self.session.handle_end(&self.name, &self.setting, out) {
+                self.hear(now, heard, signals, out);
+            }
+        }
+    }
+
+    fn greeted(
+        &mut self,
+        now: Timestamp,
+        result: &Json,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        let hello = match mcp::read_initialize(result.as_str()) {
+            Ok(hello) => hello,
+            Err(shape) => {
+                let cause = Cause::Shape { message: shape.message };
+                return self.give_up_here(now, cause, signals, out);
+            }
+        };
+        // C-VER-23: any revision we speak is adopted, also an older one than we asked for.
+        let Some(revision) = Revision::parse(&hello.revision) else {
+            let cause = Cause::Revision { offered: hello.revision };
+            return self.give_up_here(now, cause, signals, out);
+        };
+        let lists_tools = hello.tools;
+        self.hello = Some(hello);
+        signals.push(Signal::Greeted);
+        self.session.initialized(revision, lists_tools, out);
+        if lists_tools {
+            let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
+            self.enter(Phase::Listing { deadline, listing: Listing::default() });
+        } else {
+            // F-048: what was not declared is not asked for.
+            self.ready(now, Vec::new(), signals);
+        }
+    }
+
+    /// `initialize` was refused; one more try if the server names a revision we speak
+    /// (C-VER-24).
+    fn refused(
+        &mut self,
+        now: Timestamp,
+        error: RpcError,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        if let Phase::Greeting { deadline, retried: false } = self.phase {
+            let offered = mcp::supported_revisions(&error);
+            let mutual = offered.iter().filter_map(|text| Revision::parse(text)).max();
+            if let Some(revision) = mutual {
+                self.session.initialize_with(revision, &self.setting, out);
+                self.enter(Phase::Greeting { deadline, retried: true });
+                return;
+            }
+        }
+        self.give_up_here(now, Cause::Refused { error }, signals, out);
+    }
+
+    fn listed(
+        &mut self,
+        now: Timestamp,
+        reply: Result<Json, RpcError>,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        let Phase::Listing { listing, .. } = &mut self.phase else { return };
+        let turn = match reply {
+            Ok(result) => match mcp::read_tools_page(result.as_str()) {
+                Ok(page) => {
+                    for shape in &page.bad {
+                        let problem = problem(&self.name, Category::InvalidTool, &shape.message);
+                        signals.push(Signal::Found(problem));
+                    }
+                    listing.add(page, &self.setting.limits)
+                }
+                Err(shape) => Err(Cause::Shape { message: shape.message }),
+            },
+            // F-048: declared and not implemented is an empty list.
+            Err(error) if error.code == METHOD_NOT_FOUND => Ok(Turn::Done(Vec::new())),
+            Err(error) => Err(Cause::Refused { error }),
+        };
+        match turn {
+            Ok(Turn::Next(cursor)) => self.session.list_tools(Some(&cursor), out),
+            Ok(Turn::Done(tools)) => self.ready(now, tools, signals),
+            Err(cause) => self.give_up_here(now, cause, signals, out),
+        }
+    }
+
+    fn ready(&mut self, now: Timestamp, tools: Vec<mcp::ToolDef>, signals: &mut Vec<Signal>) {
+        // The first of two tools with one name stays; the names are the server's only handle.
+        let mut kept: Vec<mcp::ToolDef> = Vec::with_capacity(tools.len());
+        let mut index = alloc::collections::BTreeMap::new();
+        for tool in tools {
+            if index.contains_key(&tool.name) {
+                let message = alloc::format!("tool {:?} is listed twice", tool.name);
+                signals.push(Signal::Found(problem(&self.name, Category::InvalidTool, &message)));
+                continue;
+            }
+            index.insert(tool.name.clone(), kept.len());
+            kept.push(tool);
+        }
+        let tools = Tools { list: Arc::from(kept), index };
+        self.enter(Phase::Ready { tools, connect_ms: now.since(self.started) });
+        signals.push(Signal::Ready);
+    }
+
+    /// Fails where it stands and stops.
+    fn give_up_here(
+        &mut self,
+        now: Timestamp,
+        cause: Cause,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        if let Some(stage) = self.stage() {
+            self.give_up(now, stage, cause, signals, out);
+        }
+    }
+
+    pub(super) fn give_up(
+        &mut self,
+        now: Timestamp,
+        stage: Stage,
+        cause: Cause,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        signals.push(Signal::Deaf);
+        self.fail(now, stage, cause, signals);
+        self.begin_stop(now, Why::Failed, out);
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        now: Timestamp,
+        stage: Stage,
+        cause: Cause,
+        signals: &mut Vec<Signal>,
+    ) {
+        self.failure = Some(Failure {
+            stage,
+            cause,
+            after_ms: now.since(self.started),
+            stderr_tail: self.stderr.text(),
+        });
+        signals.push(Signal::Failed);
+    }
+
+    /// The first rung has passed and the process that closed its pipe still runs: that it did
+    /// is the failure.
+    pub(super) fn tell_ending(&mut self, now: Timestamp, signals: &mut Vec<Signal>) {
+        if let Phase::Stopping { why, .. } = &mut self.phase
+            && let Why::Ending { stage, cause } = why
+        {
+            let (stage, cause) = (*stage, cause.clone());
+            *why = Why::Failed;
+            self.fail(now, stage, cause, signals);
+        }
+    }
+
+    pub(super) fn begin_stop(&mut self, now: Timestamp, why: Why, out: &mut Outbox) {
+        let opened = !matches!(self.phase, Phase::Opening { .. });
+        let stop = Stop::begin(opened, self.conn, now, &self.setting.ladder, out);
+        self.session.forget_all();
+        self.enter(Phase::Stopping { stop, why });
+    }
+
+    pub(super) fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// The stage of an attempt that can still be spoken to.
+    pub(super) const fn stage(&self) -> Option<Stage> {
+        match &self.phase {
+            Phase::Opening { .. } => Some(Stage::Spawn),
+            Phase::Greeting { .. } => Some(Stage::Initialize),
+            Phase::Listing { .. } => Some(Stage::ListTools),
+            Phase::Ready { .. } => Some(Stage::Ready),
+            Phase::Stopping { .. } | Phase::Gone => None,
+        }
+    }
+
+    fn problem(&self, severity: Severity, category: Category, message: &str) -> Problem {
+        Problem { severity, ..problem(&self.name, category, message) }
+    }
+}
+
+fn problem(server: &crate::id::ServerName, category: Category, message: &str) -> Problem {
+    Problem {
+        severity: Severity::Warning,
+        category,
+        file: None,
+        line: None,
+        key: None,
+        server: Some(server.to_owned()),
+        message: alloc::format!("Server \"{server}\": {message}"),
+    }
+}

@@ -1,0 +1,369 @@
+//! The conversation on one connection: what was asked, what is heard.
+//!
+//! Floor 3. Numbers requests from a counter that never repeats (C-RPC-05), matches answers to
+//! requests by number (C-RPC-06), answers the server's own requests (G49) and counts what fits
+//! nowhere (G39, G43). Decides nothing about the server's phase.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::bytes::{Bytes, Json};
+use crate::command::Command;
+use crate::error::RpcError;
+use crate::id::{CallId, ConnId, Counter, ServerName};
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::wire::dialect::Revision;
+use crate::wire::lines::{Frame, Lines};
+use crate::wire::mcp;
+use crate::wire::rpc::{self, Id, Incoming, Message, Peek};
+
+use super::Setting;
+
+/// How much of an odd line is shown.
+const SAMPLE_CHARS: usize = 120;
+
+/// What a request of ours was for.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Asked {
+    /// The handshake.
+    Initialize,
+    /// A page of tools.
+    ListTools,
+    /// A tool call.
+    Call(CallId),
+}
+
+/// What was heard.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    /// An answer to a request of ours.
+    Answered {
+        /// What the request was for.
+        asked: Asked,
+        /// The answer.
+        reply: Result<Json, RpcError>,
+    },
+    /// Progress of a call that is under way.
+    Progressed {
+        /// The call.
+        call: CallId,
+        /// The report as received.
+        progress: Json,
+    },
+    /// A log message.
+    Logged(Json),
+    /// A message larger than the bound.
+    TooLong {
+        /// The request it would have answered, if that can be told.
+        asked: Option<Asked>,
+        /// The bound, in bytes.
+        limit: u64,
+    },
+    /// Something that fits nowhere, in words; told once per connection, counted always.
+    Odd(String),
+}
+
+/// One conversation.
+#[derive(Clone, Debug)]
+pub struct Session {
+    conn: ConnId,
+    nesting_max: usize,
+    lines: Lines,
+    next: Counter,
+    asked: BTreeMap<u64, Asked>,
+    last_progress: BTreeMap<u64, u64>,
+    revision: Option<Revision>,
+    skipped_lines: u64,
+    unknown_answers: u64,
+    odd_told: bool,
+}
+
+impl Session {
+    /// A conversation in which nothing was said.
+    #[must_use]
+    pub fn new(conn: ConnId, limits: &Limits) -> Self {
+        Self {
+            conn,
+            nesting_max: limits.nesting,
+            lines: Lines::new(limits.message_bytes),
+            next: Counter::default(),
+            asked: BTreeMap::new(),
+            last_progress: BTreeMap::new(),
+            revision: None,
+            skipped_lines: 0,
+            unknown_answers: 0,
+            odd_told: false,
+        }
+    }
+
+    /// Opens the handshake with the newest revision we speak (C-VER-22).
+    pub fn initialize(&mut self, setting: &Setting, out: &mut Outbox) {
+        self.initialize_with(Revision::LATEST, setting, out);
+    }
+
+    /// Opens the handshake with a given revision.
+    pub fn initialize_with(&mut self, revision: Revision, setting: &Setting, out: &mut Outbox) {
+        let params =
+            mcp::initialize_params(revision, &setting.client_name, &setting.client_version);
+        let id = self.ask(Asked::Initialize);
+        self.send(rpc::request(id, mcp::INITIALIZE, &params), out);
+    }
+
+    /// Ends the handshake, and asks for the first page of tools in the same breath.
+    pub fn initialized(&mut self, revision: Revision, lists_tools: bool, out: &mut Outbox) {
+        self.revision = Some(revision);
+        let mut bytes = rpc::notification(mcp::INITIALIZED, "{}");
+        if lists_tools {
+            let id = self.ask(Asked::ListTools);
+            bytes.extend(rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(None)));
+        }
+        self.send(bytes, out);
+    }
+
+    /// Asks for a page of tools.
+    pub fn list_tools(&mut self, cursor: Option<&str>, out: &mut Outbox) {
+        let id = self.ask(Asked::ListTools);
+        self.send(rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(cursor)), out);
+    }
+
+    /// Sends a call; the number of its request.
+    pub fn call(&mut self, call: CallId, tool: &str, arguments: &Json, out: &mut Outbox) -> u64 {
+        let id = self.ask(Asked::Call(call));
+        self.send(mcp::call_request(id, tool, arguments), out);
+        id
+    }
+
+    /// Forgets a request: its answer will be one nobody asked for. Whether it was known.
+    pub fn forget(&mut self, request: u64) -> bool {
+        self.last_progress.remove(&request);
+        self.asked.remove(&request).is_some()
+    }
+
+    /// Forgets every request and what was received of a message.
+    pub fn forget_all(&mut self) {
+        self.asked.clear();
+        self.last_progress.clear();
+        self.lines = Lines::new(0);
+    }
+
+    /// Takes in what the server wrote.
+    pub fn handle_received(
+        &mut self,
+        bytes: &Bytes,
+        name: &ServerName,
+        setting: &Setting,
+        out: &mut Outbox,
+    ) -> Vec<Heard> {
+        let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
+        let mut heard = Vec::new();
+        for frame in lines.push(bytes) {
+            self.hear(frame, name, setting, &mut heard, out);
+        }
+        self.lines = lines;
+        heard
+    }
+
+    /// Takes in the unterminated rest when the output has ended.
+    pub fn handle_end(
+        &mut self,
+        name: &ServerName,
+        setting: &Setting,
+        out: &mut Outbox,
+    ) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        if let Some(frame) = self.lines.finish() {
+            self.hear(frame, name, setting, &mut heard, out);
+        }
+        heard
+    }
+
+    /// Lines that were no messages.
+    #[must_use]
+    pub const fn skipped_lines(&self) -> u64 {
+        self.skipped_lines
+    }
+
+    /// Answers to nothing we asked.
+    #[must_use]
+    pub const fn unknown_answers(&self) -> u64 {
+        self.unknown_answers
+    }
+
+    /// Feeds the state to a hasher.
+    #[cfg(feature = "_explore")]
+    pub fn digest(&self, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        (&self.lines, &self.next, &self.asked, &self.last_progress).hash(state);
+        (self.revision, self.odd_told, self.unknown_answers > 0).hash(state);
+    }
+
+    fn hear(
+        &mut self,
+        frame: Frame<'_>,
+        name: &ServerName,
+        setting: &Setting,
+        heard: &mut Vec<Heard>,
+        out: &mut Outbox,
+    ) {
+        let line = match frame {
+            Frame::Line(line) => line,
+            Frame::NotUtf8 { bytes } => {
+                let what = alloc::format!("skipped a line of {bytes} bytes that is not UTF-8");
+                return self.odd(what, heard);
+            }
+            Frame::TooLong { head, tail, bytes_max } => {
+                let limit = bytes_max as u64;
+                let asked = match rpc::peek(&head, &tail) {
+                    Peek::Answer(Id::Number(id)) => u64::try_from(id).ok(),
+                    Peek::HasMethod => {
+                        let what = alloc::format!("skipped a message longer than {limit} bytes");
+                        return self.odd(what, heard);
+                    }
+                    Peek::Answer(Id::Text(_)) | Peek::Unknown => None,
+                };
+                let asked = asked.and_then(|id| self.asked.remove(&id));
+                return heard.push(Heard::TooLong { asked, limit });
+            }
+        };
+        match rpc::read(&line, self.nesting_max) {
+            Ok(Incoming::One(message)) => {
+                self.hear_message(message, Text::Whole(line), name, setting, heard, out);
+            }
+            Ok(Incoming::Batch(messages)) => {
+                // C-RPC-13: only one revision has batches; elsewhere the line is dropped.
+                if !self.revision.is_some_and(Revision::has_batches) {
+                    return self.odd("skipped a batch, which this revision lacks".into(), heard);
+                }
+                for message in messages {
+                    match message {
+                        Ok(message) => {
+                            let text = Text::Part(&line);
+                            self.hear_message(message, text, name, setting, heard, out);
+                        }
+                        Err(malformed) => self.odd(alloc::format!("skipped {malformed}"), heard),
+                    }
+                }
+            }
+            Err(malformed) => {
+                let sample: String = line.chars().take(SAMPLE_CHARS).collect();
+                self.odd(alloc::format!("skipped a line ({malformed}): {sample}"), heard);
+            }
+        }
+    }
+
+    fn hear_message(
+        &mut self,
+        message: Message,
+        text: Text<'_>,
+        name: &ServerName,
+        setting: &Setting,
+        heard: &mut Vec<Heard>,
+        out: &mut Outbox,
+    ) {
+        match message {
+            Message::Answer { id, reply } => {
+                let asked = match &id {
+                    Id::Number(number) => {
+                        u64::try_from(*number).ok().and_then(|id| self.asked.remove(&id))
+                    }
+                    Id::Text(_) => None,
+                };
+                match asked {
+                    Some(asked) => {
+                        heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
+                    }
+                    None => self.unknown(&id, name, heard),
+                }
+            }
+            Message::Request { id, method, .. } => self.answer(&id, &method, setting, out),
+            Message::Notification { method, params } => {
+                if let Some(params) = params {
+                    self.notified(&method, &text.json(params), heard);
+                }
+            }
+            Message::Complaint { error } => {
+                self.odd(alloc::format!("complained without saying about what: {error}"), heard);
+            }
+        }
+    }
+
+    fn notified(&mut self, method: &str, params: &Json, heard: &mut Vec<Heard>) {
+        if method == mcp::LOG {
+            heard.push(Heard::Logged(params.clone()));
+        } else if method == mcp::PROGRESS {
+            let Some(progress) = mcp::read_progress(params.as_str()) else { return };
+            let Id::Number(token) = progress.token else { return };
+            let Ok(token) = u64::try_from(token) else { return };
+            let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return };
+            // C-PROG-02: progress increases; what does not is no progress. The bits of floats
+            // that are not negative order as the floats do.
+            let value = progress.value.max(0.0).to_bits();
+            let last = self.last_progress.entry(token).or_insert(0);
+            if value > *last || (value == 0 && *last == 0) {
+                *last = value;
+                heard.push(Heard::Progressed { call, progress: params.clone() });
+            }
+        }
+    }
+
+    /// Answers a request of the server's at once (C-RPC-18).
+    fn answer(&self, id: &Id, method: &str, setting: &Setting, out: &mut Outbox) {
+        let bytes = if method == mcp::PING {
+            rpc::result(id, "{}")
+        } else if method == mcp::ROOTS_LIST {
+            rpc::result(id, &mcp::roots_result(&setting.cwd))
+        } else {
+            let message = alloc::format!("Unsupported server request: {method}");
+            rpc::error(id, mcp::METHOD_NOT_FOUND, &message)
+        };
+        self.send(bytes, out);
+    }
+
+    fn ask(&mut self, asked: Asked) -> u64 {
+        // Numbered from 1: a server that answers everything with 0 answers nothing of ours
+        // (F-044).
+        let id = self.next.next() + 1;
+        self.asked.insert(id, asked);
+        id
+    }
+
+    fn send(&self, bytes: Vec<u8>, out: &mut Outbox) {
+        out.command(Command::Send { conn: self.conn, bytes: bytes.into() });
+    }
+
+    fn unknown(&mut self, id: &Id, _name: &ServerName, heard: &mut Vec<Heard>) {
+        self.unknown_answers += 1;
+        if self.unknown_answers == 1 {
+            let what = alloc::format!("answered id {id}, which nobody asked or which has ended");
+            heard.push(Heard::Odd(what));
+        }
+    }
+
+    fn odd(&mut self, what: String, heard: &mut Vec<Heard>) {
+        self.skipped_lines += 1;
+        if !self.odd_told {
+            self.odd_told = true;
+            heard.push(Heard::Odd(what));
+        }
+    }
+}
+
+/// The line a message stands in: moved into what is made of it where it is the only one.
+enum Text<'a> {
+    Whole(alloc::borrow::Cow<'a, str>),
+    Part(&'a str),
+}
+
+impl Text<'_> {
+    fn json(self, at: core::ops::Range<usize>) -> Json {
+        match self {
+            Text::Whole(alloc::borrow::Cow::Owned(line)) => Json::within(line, at),
+            Text::Whole(alloc::borrow::Cow::Borrowed(line)) => {
+                Json::new(line.get(at).unwrap_or_default())
+            }
+            Text::Part(line) => Json::new(line.get(at).unwrap_or_default()),
+        }
+    }
+}
