@@ -178,3 +178,7 @@ fn collision(
     };
     problem(Category::ToolNameCollision, server, message)
 }
+
+#[cfg(test)]
+#[path = "catalog_tests.rs"]
+mod tests;

@@ -4,4 +4,5 @@
 
 pub mod catalog;
 pub mod content;
+mod cursor;
 pub mod name;
