@@ -108,7 +108,6 @@ fn no_file_is_a_dumping_ground() {
 }
 
 #[test]
-#[ignore = "while the first version is being written"]
 fn nothing_is_left_for_later() {
     check(rust().iter().flat_map(words::code_complaints).collect());
 }

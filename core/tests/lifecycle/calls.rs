@@ -1,0 +1,116 @@
+//! Calls, what servers ask, and what they must not say.
+
+use tidegate_core::error::{CallError, Cause, Exit};
+use tidegate_core::event::{Event, Outcome, ServerState};
+use tidegate_core::id::{CallId, ConnId};
+use tidegate_core::input::{Fact, Request};
+
+use crate::play::{ECHO, HELLO, one, two};
+
+/// C-CANC-01, G42: cancelling tells the server, ends at once, and discards the late answer.
+#[test]
+fn a_cancelled_call_is_aborted_and_its_server_told() {
+    let mut play = one();
+    play.start().connect(0).call(1, "a", "echo");
+    play.take_commands();
+    play.host(Request::Cancel { call: CallId::new(1) });
+    assert_eq!(play.outcome(1), Some(&Outcome::Aborted));
+    let sent = play.sent();
+    assert!(sent.contains("notifications/cancelled") && sent.contains(r#""requestId":3"#));
+    play.answers(0, 3, "{}");
+    assert_eq!(play.outcome(1), Some(&Outcome::Aborted));
+}
+
+/// F-065, F-069: progress extends the limit; at the limit only the call ends.
+#[test]
+fn progress_restarts_the_clock_of_a_call_and_silence_ends_only_the_call() {
+    let mut play = one();
+    play.start().connect(0).call(1, "a", "echo");
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1}}"#;
+    play.sleep(59_000).says(0, progress).sleep(118_999);
+    assert_eq!(play.outcome(1), None);
+    play.sleep(119_000);
+    let timed_out = Outcome::Failed(CallError::TimedOut { limit_ms: 60_000 });
+    assert_eq!(play.outcome(1), Some(&timed_out));
+    assert_eq!(play.state("a"), ServerState::Connected);
+}
+
+/// L8: calls under way end in the step in which the server is lost.
+#[test]
+fn calls_end_at_once_when_their_server_dies() {
+    let mut play = one();
+    play.start().connect(0).call(1, "a", "echo");
+    play.io(Fact::OutputEnded { conn: ConnId::new(0) });
+    assert_eq!(play.outcome(1), Some(&Outcome::Failed(CallError::Closed)));
+    play.closed(0, Exit::Signal(9));
+    let ServerState::Failed { failure } = play.state("a") else { panic!() };
+    assert_eq!(failure.cause, Cause::Exited { exit: Exit::Signal(9) });
+    assert_eq!(play.tools(), []);
+}
+
+/// G9: after `Stopped` nothing comes, whatever is put in; F-013.
+#[test]
+fn a_shutdown_ends_everything_once_and_for_all() {
+    let mut play = two();
+    play.start().connect(0).opened(1).call(1, "a", "echo");
+    play.host(Request::Shutdown);
+    assert_eq!(play.outcome(1), Some(&Outcome::Failed(CallError::ShuttingDown)));
+    assert!(play.gate_is_open());
+    play.closed(0, Exit::Code(0)).closed(1, Exit::Code(0));
+    assert_eq!(play.events.last(), Some(&Event::Stopped));
+    assert!(play.runtime.is_stopped());
+    let said = play.events.len();
+    play.take_commands();
+    play.start().opened(1).call(2, "a", "echo");
+    assert_eq!((play.events.len(), play.take_commands()), (said, vec![]));
+    assert_eq!(play.runtime.poll_timeout(), None);
+}
+
+/// C-VER-24, C-VER-23.
+#[test]
+fn a_refused_revision_is_retried_once_with_a_mutual_one() {
+    let mut play = one();
+    play.start().opened(0);
+    assert!(play.sent().contains(r#""protocolVersion":"2025-11-25""#));
+    play.says(
+        0,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"supported":["2024-11-05","2024-10-07"]}}}"#,
+    );
+    assert!(play.sent().contains(r#""protocolVersion":"2024-11-05""#));
+    play.answers(0, 2, &HELLO.replace("2025-06-18", "2024-11-05")).answers(0, 3, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
+}
+
+/// C-RPC-18, F-047, G49.
+#[test]
+fn the_servers_own_requests_are_answered_at_once() {
+    let mut play = one();
+    play.start().opened(0);
+    play.take_commands();
+    play.says(0, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    assert_eq!(play.sent(), "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}\n");
+    play.says(0, r#"{"jsonrpc":"2.0","id":9,"method":"roots/list"}"#);
+    assert!(play.sent().contains("file:///project"));
+    play.says(0, r#"{"jsonrpc":"2.0","id":10,"method":"sampling/createMessage"}"#);
+    let sent = play.sent();
+    assert!(sent.contains("-32601") && sent.contains("Unsupported server request"), "{sent}");
+}
+
+/// F-041, G43: garbage harms nothing and is counted.
+#[test]
+fn lines_that_are_no_messages_are_skipped_and_counted() {
+    let mut play = one();
+    play.start().opened(0).says(0, "Starting…").says(0, "17").answers(0, 1, HELLO);
+    play.says(0, "{not json").answers(0, 2, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
+    assert_eq!(play.runtime.status().servers[0].skipped_lines, 3);
+}
+
+/// L7: a number that was used is refused, and the first call goes on.
+#[test]
+fn a_call_number_is_used_once() {
+    let mut play = one();
+    play.start().connect(0).call(5, "a", "echo").call(5, "a", "echo");
+    assert!(play.events.contains(&Event::CallRefused { call: CallId::new(5) }));
+    assert_eq!(play.outcome(5), None);
+}

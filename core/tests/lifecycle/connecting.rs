@@ -1,0 +1,46 @@
+//! Disconnecting and connecting again.
+
+use tidegate_core::bytes::Json;
+use tidegate_core::command::Command;
+use tidegate_core::error::Exit;
+use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
+use tidegate_core::id::OpId;
+use tidegate_core::input::Request;
+use tidegate_core::tools::catalog::ToolState;
+
+use crate::play::{one, two};
+
+/// G3: disconnect one, the other goes on.
+#[test]
+fn disconnecting_one_server_leaves_the_other_alone() {
+    let mut play = two();
+    play.start().connect(0).connect(1);
+    play.host(Request::Disconnect { op: OpId::new(1), server: "a".into() });
+    assert_eq!(play.tools(), [("mcp_b_echo", &ToolState::Live)]);
+    play.closed(0, Exit::Code(0));
+    assert_eq!(play.state("b"), ServerState::Connected);
+    // And it can come back (G14).
+    play.take_commands();
+    play.host(Request::Connect { op: OpId::new(2), server: "a".into() });
+    assert!(matches!(play.take_commands()[..], [Command::Open { .. }]));
+    play.connect(2);
+    assert_eq!(play.tools().len(), 2);
+}
+
+/// G5: a server that is connected again while it is still closing waits for its end.
+#[test]
+fn a_connect_while_closing_waits_until_the_old_process_is_gone() {
+    let mut play = one();
+    play.start().connect(0);
+    play.host(Request::Disconnect { op: OpId::new(1), server: "a".into() });
+    play.take_commands();
+    play.host(Request::Connect { op: OpId::new(2), server: "a".into() });
+    assert_eq!(play.take_commands(), []);
+    play.call(1, "a", "echo").closed(0, Exit::Code(0));
+    assert!(matches!(play.take_commands()[..], [Command::Open { .. }]));
+    play.connect(1).answers(1, 3, "{}");
+    assert_eq!(play.outcome(1), Some(&Outcome::Answered(Json::new("{}"))));
+    let done = |op, result| Event::Done { op: OpId::new(op), result };
+    assert!(play.events.contains(&done(1, OpResult::Superseded)));
+    assert!(play.events.contains(&done(2, OpResult::Done)));
+}

@@ -1,0 +1,13 @@
+//! The machine from the outside, one story a test: what a host and a driver would see.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks for one thing and fails loudly on any other"
+)]
+
+mod calls;
+mod connecting;
+mod play;
+mod reloading;
+mod starting;

@@ -1,0 +1,94 @@
+//! Reloads, approval and what is switched off.
+
+use tidegate_core::command::Command;
+use tidegate_core::error::Exit;
+use tidegate_core::event::{Event, OpResult, ServerState, Skip};
+use tidegate_core::id::{OpId, ReadId, ServerName};
+use tidegate_core::input::{Fact, Found, Request};
+use tidegate_core::options::Options;
+
+use crate::play::{Play, file_options, read_of};
+
+/// F-033: a reload restarts only what changed, and says what it did.
+#[test]
+fn a_reload_restarts_only_what_changed() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.start();
+    let before = r#"{"mcpServers":{"kept":{"command":"k"},"new-args":{"command":"n"},"gone":{"command":"g"}}}"#;
+    let read = read_of(&mut play);
+    play.io(Fact::ConfigRead { read, found: Found::Content(before.into()) });
+    play.connect(0).connect(1).connect(2);
+    play.host(Request::Reload { op: OpId::new(1) });
+    let after = r#"{"mcpServers":{"kept":{"command":"k"},"new-args":{"command":"n","args":["x"]},"added":{"command":"a"}}}"#;
+    let read = read_of(&mut play);
+    play.io(Fact::ConfigRead { read, found: Found::Content(after.into()) });
+    let closing = |c: &Command| matches!(c, Command::CloseInput { .. });
+    let commands = play.take_commands();
+    assert_eq!(commands.iter().filter(|c| closing(c)).count(), 2);
+    assert_eq!(commands.iter().filter(|c| matches!(c, Command::Open { .. })).count(), 1);
+    play.connect(3).closed(1, Exit::Code(0)).closed(2, Exit::Code(0));
+    assert!(matches!(play.take_commands()[..], [.., Command::Open { .. }]));
+    play.connect(4);
+    let names = |list: &[&str]| list.iter().map(|n| ServerName::from(*n)).collect::<Vec<_>>();
+    let result = OpResult::Reloaded {
+        started: names(&["added"]),
+        restarted: names(&["new-args"]),
+        stopped: names(&["gone"]),
+        kept: names(&["kept"]),
+    };
+    assert!(play.events.contains(&Event::Done { op: OpId::new(1), result }));
+}
+
+/// G16, G53: of two overlapping reloads only the second is read to its end.
+#[test]
+fn two_overlapping_reloads_end_as_the_second_alone() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.start();
+    let read = read_of(&mut play);
+    let config = |command: &str| {
+        let text = format!(r#"{{"mcpServers":{{"a":{{"command":"{command}"}}}}}}"#);
+        Found::Content(text.as_str().into())
+    };
+    play.io(Fact::ConfigRead { read, found: config("one") }).connect(0);
+    play.host(Request::Reload { op: OpId::new(1) });
+    let first = read_of(&mut play);
+    play.host(Request::Reload { op: OpId::new(2) });
+    let second = read_of(&mut play);
+    play.io(Fact::ConfigRead { read: first, found: config("two") });
+    assert_eq!(play.take_commands(), []);
+    play.io(Fact::ConfigRead { read: second, found: config("one") });
+    assert_eq!(play.take_commands(), []);
+    let ends = play.events.iter().filter(|event| matches!(event, Event::Done { .. })).count();
+    assert_eq!(ends, 2);
+}
+
+/// F-038, F-039: what a project brought along runs nothing until it is approved.
+#[test]
+fn a_projects_own_server_needs_approval() {
+    let places = tidegate_core::config::Places { cwd: "/p".into(), ..Default::default() };
+    let mut play = Play::with(Options::new("/p", places.sources()));
+    play.start();
+    let reads: Vec<ReadId> = (0..3).map(ReadId::new).collect();
+    let config = r#"{"mcpServers":{"a":{"command":"evil"}}}"#;
+    play.take_commands();
+    for (read, found) in
+        reads.into_iter().zip([Found::Nothing, Found::Content(config.into()), Found::Nothing])
+    {
+        play.io(Fact::ConfigRead { read, found });
+    }
+    assert_eq!(play.take_commands(), []);
+    assert_eq!(play.state("a"), ServerState::NeedsApproval);
+    assert_eq!(play.report().skipped, [("a".into(), Skip::NeedsApproval)]);
+}
+
+/// F-028.
+#[test]
+fn a_disabled_server_is_listed_and_never_started() {
+    let mut play = Play::new(r#"{"mcpServers":{"a":{"command":"a","enabled":false}}}"#);
+    play.start();
+    assert_eq!(play.take_commands(), []);
+    assert_eq!(play.state("a"), ServerState::Disabled);
+    play.host(Request::Connect { op: OpId::new(1), server: "a".into() });
+    let skipped = OpResult::Skipped { reason: Skip::Disabled };
+    assert!(play.events.contains(&Event::Done { op: OpId::new(1), result: skipped }));
+}

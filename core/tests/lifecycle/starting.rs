@@ -1,0 +1,146 @@
+//! The startup gate, the cache and what fails on the way.
+
+use tidegate_core::bytes::Json;
+use tidegate_core::command::Command;
+use tidegate_core::error::{CallError, Exit, Stage};
+use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
+use tidegate_core::id::{ConnId, OpId, ServerName};
+use tidegate_core::input::{Fact, Found, Request};
+use tidegate_core::tools::catalog::ToolState;
+
+use crate::play::{ECHO, HELLO, cached, one, stored, two};
+
+/// Seed 4.5, first row; G30.
+#[test]
+fn the_gate_opens_at_the_moment_everything_has_settled() {
+    let mut play = two();
+    play.start().connect(0);
+    assert!(!play.gate_is_open());
+    play.sleep(80).connect(1);
+    let report = play.report();
+    assert_eq!((report.elapsed_ms, report.connected.len()), (80, 2));
+    assert_eq!(play.tools(), [("mcp_a_echo", &ToolState::Live), ("mcp_b_echo", &ToolState::Live)]);
+}
+
+/// Seed 4.5, second row; G30, F-005.
+#[test]
+fn a_pending_server_with_a_cached_list_is_deferred_at_the_gate_and_then_live() {
+    let mut play = two();
+    play.start().opened(0).connect(1);
+    play.sleep(249);
+    assert!(!play.gate_is_open());
+    play.sleep(250);
+    let read = cached(&mut play);
+    let found = Found::Content(stored().into());
+    play.io(Fact::CacheRead { read, found, age_ms: 5 });
+    let report = play.report();
+    assert_eq!(report.elapsed_ms, 250);
+    assert_eq!(report.deferred, [ServerName::from("a")]);
+    assert_eq!(report.connected, [ServerName::from("b")]);
+    assert_eq!(
+        play.tools(),
+        [("mcp_a_echo", &ToolState::Deferred), ("mcp_b_echo", &ToolState::Live)]
+    );
+    // A call through a deferred tool waits for the connection (G22).
+    play.call(7, "a", "echo");
+    assert_eq!(play.outcome(7), None);
+    play.take_commands();
+    play.sleep(600).answers(0, 1, HELLO).answers(0, 2, ECHO);
+    assert_eq!(play.tools()[0], ("mcp_a_echo", &ToolState::Live));
+    assert!(play.sent().contains(r#""method":"tools/call""#));
+    play.answers(0, 3, r#"{"content":[]}"#);
+    assert_eq!(play.outcome(7), Some(&Outcome::Answered(Json::new(r#"{"content":[]}"#))));
+}
+
+/// Seed 4.5, third row.
+#[test]
+fn a_pending_server_without_a_cached_list_is_waited_for() {
+    let mut play = two();
+    play.start().opened(0).connect(1).sleep(250);
+    let read = cached(&mut play);
+    play.io(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
+    play.sleep(2_999);
+    assert!(!play.gate_is_open());
+    play.sleep(3_000).answers(0, 1, HELLO).answers(0, 2, ECHO);
+    assert_eq!((play.report().elapsed_ms, play.report().connected.len()), (3_000, 2));
+}
+
+/// Seed 4.5, last row; F-003, G31.
+#[test]
+fn a_server_that_never_answers_fails_at_its_own_limit_with_its_stage() {
+    let mut play = one();
+    play.start().opened(0).sleep(250);
+    let read = cached(&mut play);
+    play.io(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
+    play.sleep(30_000);
+    let (name, failure) = &play.report().failed[0];
+    assert_eq!((name.as_str(), failure.stage), ("a", Stage::Initialize));
+    assert_eq!(
+        failure.describe(name),
+        "Connection to MCP server \"a\" timed out after 30000ms (initialize)"
+    );
+    // And its process is taken down, rung by rung (G6).
+    let conn = ConnId::new(0);
+    play.take_commands();
+    play.sleep(40_000);
+    assert_eq!(
+        play.take_commands(),
+        [Command::Terminate { conn }, Command::Kill { conn }, Command::Abandon { conn }]
+    );
+}
+
+/// D10, G20: a late failure marks the deferred tools, and a call says why.
+#[test]
+fn deferred_tools_of_a_server_that_fails_later_are_marked_failed() {
+    let mut play = one();
+    play.start().opened(0).sleep(250);
+    let read = cached(&mut play);
+    play.io(Fact::CacheRead { read, found: Found::Content(stored().into()), age_ms: 5 });
+    play.call(1, "a", "echo");
+    play.sleep(400).closed(0, Exit::Code(3));
+    let reason = "Server \"a\" exited with status 3 (initialize)".to_owned();
+    assert_eq!(play.tools(), [("mcp_a_echo", &ToolState::Failed { reason: reason.clone() })]);
+    let error = CallError::NotConnected { server: "a".into(), reason };
+    assert_eq!(play.outcome(1), Some(&Outcome::Failed(error)));
+}
+
+/// F-006: an answer of the cache that comes after a disconnect brings nothing back.
+#[test]
+fn a_cached_list_that_comes_too_late_is_dropped() {
+    let mut play = one();
+    play.start().opened(0).sleep(250);
+    let read = cached(&mut play);
+    play.host(Request::Disconnect { op: OpId::new(1), server: "a".into() });
+    play.io(Fact::CacheRead { read, found: Found::Content(stored().into()), age_ms: 5 });
+    assert_eq!(play.tools(), []);
+    assert_eq!(play.runtime.status().stale_facts, 1);
+    assert_eq!(play.report().skipped, [("a".into(), Skip::Disconnected)]);
+}
+
+/// G34, D12.
+#[test]
+fn a_broken_cache_entry_is_a_miss_and_is_dropped() {
+    let mut play = one();
+    play.start().opened(0).sleep(250);
+    let read = cached(&mut play);
+    let found = Found::Content(r#"{"version":1,"server":"a","tools":[7]}"#.into());
+    play.io(Fact::CacheRead { read, found, age_ms: 5 });
+    assert!(!play.gate_is_open());
+    assert!(matches!(play.take_commands()[..], [Command::DropCache { .. }]));
+}
+
+/// D16, G2: a process that turns out to run after its disconnect is closed again.
+#[test]
+fn a_late_open_after_a_disconnect_is_closed_again() {
+    let mut play = one();
+    play.start();
+    play.take_commands();
+    play.host(Request::Disconnect { op: OpId::new(1), server: "a".into() });
+    assert_eq!(play.take_commands(), []);
+    play.opened(0);
+    assert_eq!(play.take_commands(), [Command::CloseInput { conn: ConnId::new(0) }]);
+    play.closed(0, Exit::Code(0));
+    let done = Event::Done { op: OpId::new(1), result: OpResult::Done };
+    assert_eq!(play.events.last(), Some(&done));
+    assert_eq!(play.state("a"), ServerState::Disconnected);
+}
