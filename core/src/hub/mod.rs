@@ -1,6 +1,6 @@
 //! Many servers, and what the host asks of them.
 //!
-//! Floor 4. May import floors 0 to 3. The hub owns one [`Slot`] per configured server; whatever
+//! Floor 4. May import floors 0 to 3. The hub owns one `Slot` per configured server; whatever
 //! a host can see (states, catalogue, status) is *derived* from the slots after each step and
 //! compared with what was said before, never patched.
 //!

@@ -9,7 +9,7 @@ use super::{Id, Peek};
 use crate::wire::json::{self, JsonError, NESTING_MAX, Scanner};
 
 /// What a line that was not kept is about, from its first and its last bytes. Serves as well for
-/// a whole line that [`read`](super::read) refused, with an empty tail.
+/// a whole line that [`read`](super::read()) refused, with an empty tail.
 #[must_use]
 pub fn peek(head: &[u8], tail: &[u8]) -> Peek {
     let mut seen = Seen::default();

@@ -14,7 +14,7 @@ use crate::wire::json::{self, JsonError, Kind, Scanner};
 /// Reads one line.
 ///
 /// # Errors
-/// Why it is no message. [`peek`](super::peek) may still know which request it concerns.
+/// Why it is no message. [`peek`](super::peek()) may still know which request it concerns.
 pub fn read(line: &str, nesting_max: usize) -> Result<Incoming, Malformed> {
     let mut scanner = Scanner::new(line, nesting_max);
     let incoming = if scanner.kind()? == Kind::Array {
