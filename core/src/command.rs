@@ -76,7 +76,9 @@ pub enum Command {
         /// The attempt.
         conn: ConnId,
     },
-    /// Stop waiting for an attempt that even `Kill` did not end; `Closed` no longer comes.
+    /// Stop waiting for an attempt that even `Kill` did not end, or whose start was never
+    /// reported; no fact comes of it any more. A process that turns out to run later is killed
+    /// by the driver at once.
     Abandon {
         /// The attempt.
         conn: ConnId,

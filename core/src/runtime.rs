@@ -5,21 +5,20 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::command::Command;
 use crate::error::CallError;
 use crate::event::Event;
-use crate::hub::policy::Names;
 use crate::hub::status::Status;
-use crate::hub::{Hub, HubOptions, Worth};
+use crate::hub::{Hub, HubOptions};
 use crate::id::ServerName;
 use crate::input::{Input, NewCall, Request, Target};
 use crate::options::Options;
 use crate::outbox::Outbox;
 use crate::server::Setting;
 use crate::time::{Deadline, Timestamp};
-use crate::tools::catalog::{self, Catalog, Slice, SliceState};
+use crate::tools::catalog::Catalog;
+use crate::tools::shelf::Shelf;
 
 /// The lifecycle of many MCP servers.
 ///
@@ -31,11 +30,12 @@ use crate::tools::catalog::{self, Catalog, Slice, SliceState};
 #[derive(Clone, Debug)]
 pub struct Runtime {
     clock: Timestamp,
-    names: Names,
     hub: Hub,
+    shelf: Shelf,
     out: Outbox,
     catalog: Arc<Catalog>,
-    exposed: Arc<BTreeMap<String, usize>>,
+    /// Made when the first call by an exposed name needs it.
+    exposed: Option<BTreeMap<String, usize>>,
     stopped: bool,
 }
 
@@ -54,7 +54,7 @@ impl Runtime {
         };
         Self {
             clock: Timestamp::ZERO,
-            names: options.policy.names,
+            shelf: Shelf::new(options.policy.names),
             hub: Hub::new(HubOptions {
                 setting: Arc::new(setting),
                 policy: options.policy,
@@ -64,7 +64,7 @@ impl Runtime {
             }),
             out: Outbox::default(),
             catalog: Arc::default(),
-            exposed: Arc::default(),
+            exposed: None,
             stopped: false,
         }
     }
@@ -160,11 +160,15 @@ impl Runtime {
         }
     }
 
-    fn resolve(&self, target: Target) -> Result<(ServerName, String), CallError> {
+    fn resolve(&mut self, target: Target) -> Result<(ServerName, String), CallError> {
         match target {
             Target::Tool { server, tool } => Ok((server, tool)),
             Target::Exposed(name) => {
-                let tool = self.exposed.get(&name).and_then(|at| self.catalog.tools.get(*at));
+                let by_name = self.exposed.get_or_insert_with(|| {
+                    let tools = self.catalog.tools.iter().enumerate();
+                    tools.map(|(at, tool)| (tool.exposed.clone(), at)).collect()
+                });
+                let tool = by_name.get(&name).and_then(|at| self.catalog.tools.get(*at));
                 match tool {
                     Some(tool) => Ok((tool.server.clone(), tool.tool.clone())),
                     None => Err(CallError::UnknownTool { tool: name }),
@@ -201,30 +205,14 @@ impl Runtime {
 
     /// Derives the catalogue and says so if it is another one (G25).
     fn derive_catalog(&mut self) {
-        let offers: Vec<_> = self.hub.offers().collect();
-        let slices: Vec<Slice<'_>> = offers
-            .iter()
-            .map(|offer| Slice {
-                server: offer.server,
-                tools: offer.tools,
-                state: match &offer.worth {
-                    Worth::Live => SliceState::Live,
-                    Worth::Deferred => SliceState::Deferred,
-                    Worth::Failed(reason) => SliceState::Failed(reason),
-                },
-            })
-            .collect();
-        let (tools, problems) = catalog::derive(self.names, &slices);
-        drop(slices);
-        drop(offers);
+        let Some((tools, problems)) = self.shelf.put(self.hub.offers()) else { return };
         for problem in problems {
             self.hub.found(problem, &mut self.out);
         }
         if tools != self.catalog.tools {
-            let exposed = tools.iter().enumerate().map(|(at, tool)| (tool.exposed.clone(), at));
-            self.exposed = Arc::new(exposed.collect());
             let revision = self.catalog.revision + 1;
             self.catalog = Arc::new(Catalog { revision, tools });
+            self.exposed = None;
             self.out.event(Event::ToolsChanged { revision });
         }
     }

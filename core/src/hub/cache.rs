@@ -96,6 +96,7 @@ impl Hub {
             return;
         };
         slot.cached = Cached::Miss;
+        self.progressed = true;
         let Found::Content(content) = found else { return };
         let limits = &self.options.setting.limits;
         let key = key(&slot.definition, &self.options.setting.cwd);

@@ -73,6 +73,7 @@ impl Hub {
         skipped: &[(ServerName, Skip)],
     ) {
         let gate_at = now.plus(self.options.policy.gate_ms);
+        self.progressed = true;
         for gate in self.gates.iter_mut().filter(|gate| gate.wait == Wait::Config) {
             let (started, skipped) = (started.to_vec(), skipped.to_vec());
             gate.wait = Wait::Servers { started, skipped, gate_at };

@@ -36,15 +36,12 @@ impl Hub {
         slot.failure = None;
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        slot.server = Some(Server::open(
-            name,
-            conn,
-            stdio.launch(),
-            slot.definition.timeout_ms,
-            &self.options.setting,
-            now,
-            out,
-        ));
+        let (launch, timeout_ms) = (stdio.launch(), slot.definition.timeout_ms);
+        let setting = &self.options.setting;
+        let server = Server::open(name, conn, launch, timeout_ms, setting, now, out);
+        let alarm = server.deadline();
+        slot.server = Some(server);
+        self.set_alarm(conn, None, alarm);
     }
 
     /// Stops the attempt of a server, if it has one; calls under way on it end at once (G4).
@@ -53,8 +50,11 @@ impl Hub {
         self.touched.insert(name.clone());
         self.tools_changed = true;
         if let Some(server) = &mut slot.server {
+            let (conn, before) = (server.conn(), server.deadline());
             server.stop(now, out);
-            self.calls.fail_on(server.conn(), &CallError::Closed, out);
+            let after = server.deadline();
+            self.set_alarm(conn, before, after);
+            self.calls.fail_on(conn, &CallError::Closed, out);
         }
     }
 

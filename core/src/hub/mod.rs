@@ -71,6 +71,8 @@ pub struct Hub {
     slots: BTreeMap<ServerName, Slot>,
     order: Vec<ServerName>,
     by_conn: BTreeMap<ConnId, ServerName>,
+    /// When each attempt wants to be woken, in order.
+    alarms: BTreeSet<(Deadline, ConnId)>,
     reading: Option<Reading>,
     gates: Vec<Gate>,
     ops: Vec<Pending>,
@@ -79,6 +81,8 @@ pub struct Hub {
     /// Slots whose state may differ from what was said.
     touched: BTreeSet<ServerName>,
     tools_changed: bool,
+    /// Whether a gate or an operation may have come to its end since the last look.
+    progressed: bool,
     stopping: bool,
     stale_facts: u64,
 }
@@ -89,7 +93,7 @@ pub struct Offer<'a> {
     /// The server.
     pub server: &'a ServerName,
     /// Its tools, in its own order.
-    pub tools: &'a [ToolDef],
+    pub tools: &'a Arc<[ToolDef]>,
     /// What they are worth.
     pub worth: Worth,
 }
@@ -119,6 +123,7 @@ impl Hub {
             slots: BTreeMap::new(),
             order: Vec::new(),
             by_conn: BTreeMap::new(),
+            alarms: BTreeSet::new(),
             reading: None,
             gates: Vec::new(),
             ops: Vec::new(),
@@ -126,6 +131,7 @@ impl Hub {
             problems,
             touched: BTreeSet::new(),
             tools_changed: false,
+            progressed: false,
             stopping: false,
             stale_facts: 0,
         }
@@ -175,11 +181,10 @@ impl Hub {
     /// Lets everything happen that is due.
     pub fn handle_timeout(&mut self, now: Timestamp, out: &mut Outbox) {
         let due: Vec<ConnId> = self
-            .slots
-            .values()
-            .filter_map(|slot| slot.server.as_ref())
-            .filter(|server| server.deadline().is_some_and(|deadline| deadline.at <= now))
-            .map(Server::conn)
+            .alarms
+            .iter()
+            .take_while(|(deadline, _)| deadline.at <= now)
+            .map(|(_, conn)| *conn)
             .collect();
         for conn in due {
             self.with_server(conn, now, out, |server, out| server.handle_timeout(now, out));
@@ -191,6 +196,7 @@ impl Hub {
 
     /// Says what changed: states first, so that a host that hears of the gate knows them.
     pub fn publish(&mut self, now: Timestamp, out: &mut Outbox) {
+        self.progressed |= !self.touched.is_empty();
         while let Some(name) = self.touched.pop_first() {
             if let Some(slot) = self.slots.get_mut(&name)
                 && let Some(state) = slot.news(now)
@@ -207,6 +213,10 @@ impl Hub {
 
     /// Opens gates and ends operations whose time has come.
     pub fn conclude(&mut self, now: Timestamp, out: &mut Outbox) {
+        let due = |gate: &Gate| gate.deadline().is_some_and(|deadline| deadline.at <= now);
+        if !core::mem::take(&mut self.progressed) && !self.gates.iter().any(due) {
+            return;
+        }
         self.conclude_gates(now, out);
         self.conclude_ops(out);
     }
@@ -215,10 +225,10 @@ impl Hub {
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
         let gates = self.gates.iter().filter_map(Gate::deadline);
-        let servers = self.slots.values().filter_map(|slot| slot.server.as_ref()?.deadline());
+        let server = self.alarms.first().map(|(deadline, _)| *deadline);
         gates
             .chain(self.calls.deadline())
-            .chain(servers)
+            .chain(server)
             .fold(None, |earliest, next| Deadline::earlier(earliest, Some(next)))
     }
 
@@ -257,12 +267,25 @@ impl Hub {
         };
         let Some(slot) = self.slots.get_mut(name) else { return };
         let Some(server) = slot.server.as_mut() else { return };
+        let before = server.deadline();
         let signals = act(server, out);
+        let after = server.deadline();
+        self.set_alarm(conn, before, after);
         if !signals.is_empty() {
-            let name = name.clone();
+            let Some(name) = self.by_conn.get(&conn).cloned() else { return };
             for signal in signals {
                 self.heed(&name, conn, signal, now, out);
             }
+        }
+    }
+
+    /// Whoever lets an attempt do something says what its deadline was and is.
+    fn set_alarm(&mut self, conn: ConnId, before: Option<Deadline>, after: Option<Deadline>) {
+        if before != after {
+            if let Some(before) = before {
+                self.alarms.remove(&(before, conn));
+            }
+            self.alarms.extend(after.map(|after| (after, conn)));
         }
     }
 }

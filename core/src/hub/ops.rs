@@ -43,6 +43,7 @@ impl Hub {
     /// Starts everything that is configured.
     pub fn start(&mut self, now: Timestamp, op: OpId, out: &mut Outbox) {
         self.gates.push(Gate::new(op, now, &self.options.policy));
+        self.progressed = true;
         if !self.stopping {
             self.read_config(now, None, out);
         }
@@ -56,10 +57,15 @@ impl Hub {
         self.read_config(now, Some(op), out);
     }
 
+    fn wait_for(&mut self, op: OpId, until: Until) {
+        self.ops.push(Pending { op, until });
+        self.progressed = true;
+    }
+
     pub(super) fn arm_reloads(&mut self, reloads: Vec<OpId>, report: &Report) {
-        self.ops.extend(
-            reloads.into_iter().map(|op| Pending { op, until: Until::Reload(report.clone()) }),
-        );
+        for op in reloads {
+            self.wait_for(op, Until::Reload(report.clone()));
+        }
     }
 
     /// Connects one server.
@@ -85,7 +91,7 @@ impl Hub {
                 }
             }
         }
-        self.ops.push(Pending { op, until: Until::Connect(name.clone()) });
+        self.wait_for(op, Until::Connect(name.clone()));
     }
 
     /// Disconnects one server.
@@ -94,7 +100,7 @@ impl Hub {
             return done(op, OpResult::UnknownServer, out);
         }
         self.disconnect_one(name, now, out);
-        self.ops.push(Pending { op, until: Until::Disconnect(name.clone()) });
+        self.wait_for(op, Until::Disconnect(name.clone()));
     }
 
     /// Disconnects every server.
@@ -102,7 +108,7 @@ impl Hub {
         for name in self.order.clone() {
             self.disconnect_one(&name, now, out);
         }
-        self.ops.push(Pending { op, until: Until::DisconnectAll });
+        self.wait_for(op, Until::DisconnectAll);
     }
 
     /// Disconnects every server and refuses everything from here on.
@@ -111,6 +117,7 @@ impl Hub {
             return;
         }
         self.stopping = true;
+        self.progressed = true;
         self.calls.fail_all(&CallError::ShuttingDown, out);
         let reloads = self.reading.take().map(|reading| reading.reloads).unwrap_or_default();
         for op in reloads {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use crate::command::Command;
 use crate::config::{self, Definition, Level, Source, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
-use crate::event::{OpResult, Skip};
+use crate::event::{Event, OpResult, Skip};
 use crate::id::{OpId, ReadId, ServerName};
 use crate::input::Found;
 use crate::outbox::Outbox;
@@ -236,8 +236,10 @@ impl Hub {
         let Some(slot) = self.slots.get_mut(name) else { return };
         slot.standing = Standing::Removed;
         let gone = slot.server.is_none();
+        if let Some(state) = slot.news(now) {
+            out.event(Event::ServerChanged { server: name.clone(), state });
+        }
         self.stop(name, now, out);
-        self.publish(now, out);
         self.fail_waiting(name, out);
         if gone {
             self.slots.remove(name);

@@ -135,7 +135,7 @@ impl Slot {
 
     /// What it offers (G20): live tools while it is ready, cached ones while it is on its way
     /// or, marked or not by policy, after it failed.
-    pub(super) fn offer(&self, late_failure: LateFailure) -> Option<(&[ToolDef], Worth)> {
+    pub(super) fn offer(&self, late_failure: LateFailure) -> Option<(&Arc<[ToolDef]>, Worth)> {
         if self.is_connected() {
             return Some((self.server.as_ref()?.tools()?, Worth::Live));
         }

@@ -4,6 +4,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct Catalog {
     /// Counts by one with each change (G25).
     pub revision: u64,
     /// The tools.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<Arc<Tool>>,
 }
 
 /// One tool.

@@ -37,7 +37,7 @@ fn a_tool_is_what_its_server_says_and_its_schema_is_kept_byte_for_byte() {
     let server = ServerName::new("Git Hub");
     let mut plain = def("Search");
     plain.description = None;
-    let page = alloc::string::String::from(r#"[{"a":1}, {"b" : 2}]"#);
+    let page = String::from(r#"[{"a":1}, {"b" : 2}]"#);
     plain.input_schema = Json::within(page, 10..19);
     let mut empty = def("empty");
     empty.description = Some("".into());

@@ -6,3 +6,4 @@ pub mod catalog;
 pub mod content;
 mod cursor;
 pub mod name;
+pub mod shelf;

@@ -66,7 +66,7 @@ fn last_wins(tools: &[(&str, &str)]) -> Vec<Assigned> {
 fn told_apart(tools: &[(&str, &str)]) -> Vec<Assigned> {
     let mut named: Vec<Assigned> = tools
         .iter()
-        .map(|(server, tool)| Assigned { exposed: bare(server, tool), collides_with: None })
+        .map(|(server, tool)| Assigned { exposed: distinct(server, tool), collides_with: None })
         .collect();
     // Each round lengthens the suffix of every name that is not its own, so that none of the
     // tools concerned is preferred. A suffix of all digits is as good as the raw names.
@@ -103,8 +103,16 @@ fn clashes(named: &[Assigned], tools: &[(&str, &str)]) -> Vec<(usize, usize)> {
     found
 }
 
-/// The default rule's name before it is compared with others.
-fn bare(server: &str, tool: &str) -> String {
+/// The name a rule gives a tool before it is compared with others.
+#[must_use]
+pub(super) fn bare(policy: Names, server: &str, tool: &str) -> String {
+    match policy {
+        Names::Documented => documented(server, tool),
+        Names::Distinct => distinct(server, tool),
+    }
+}
+
+fn distinct(server: &str, tool: &str) -> String {
     let name = joined(server, tool, is_kept);
     if name.len() <= NAME_MAX { name } else { suffixed(&name, server, tool, SUFFIX_DIGITS) }
 }
