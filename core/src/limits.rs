@@ -13,7 +13,7 @@ pub struct Limits {
     /// The longest message accepted from a server. Default 64 MiB: results of 50 MB are seen in
     /// the field, and a server that never ends its line must not eat the machine.
     pub message_bytes: usize,
-    /// How deep a message may nest. Default 128, as deep as `serde_json` reads.
+    /// How deep a message may nest. Default 128, as deep as `serde_json` reads; more means that.
     pub nesting: usize,
     /// How much of a server's standard error is kept. Default 64 KiB, the end of it.
     pub stderr_tail_bytes: usize,

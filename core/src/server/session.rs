@@ -231,11 +231,11 @@ impl Session {
             Ok(Incoming::One(message)) => {
                 self.hear_message(message, Text::Whole(line), name, setting, heard, out);
             }
-            Ok(Incoming::Batch(messages)) => {
-                // C-RPC-13: only one revision has batches; elsewhere the line is dropped.
-                if !self.revision.is_some_and(Revision::has_batches) {
-                    return self.odd("skipped a batch, which this revision lacks".into(), heard);
-                }
+            // C-RPC-13: only one revision has batches; elsewhere the line is dropped.
+            Ok(Incoming::Batch(_)) if !self.revision.is_some_and(Revision::has_batches) => {
+                self.odd("skipped a batch, which this revision lacks".into(), heard);
+            }
+            Ok(Incoming::Batch(messages) | Incoming::Joined(messages)) => {
                 for message in messages {
                     match message {
                         Ok(message) => {

@@ -20,7 +20,7 @@ pub use peek::peek;
 pub use read::read;
 pub use write::{error, notification, request, result};
 
-/// How many messages one batch may have. A message can be as short as `{}` plus a comma, and what
+/// How many messages one line may hold. A message can be as short as `{}` plus a comma, and what
 /// is kept of each is much larger: without a bound, a line within its own bound could fill the
 /// memory.
 pub const BATCH_MAX: usize = 65_536;
@@ -74,6 +74,8 @@ pub enum Incoming {
     One(Message),
     /// An array of messages; whether that is allowed depends on the revision.
     Batch(Vec<Result<Message, Malformed>>),
+    /// Several messages without the line ends that belong between them (D39).
+    Joined(Vec<Result<Message, Malformed>>),
 }
 
 /// What the ends of an oversized line say about it.
@@ -119,8 +121,8 @@ pub enum Malformed {
     },
     /// A batch of nothing.
     EmptyBatch,
-    /// A batch of more than [`BATCH_MAX`] messages.
-    BatchTooLong,
+    /// More than [`BATCH_MAX`] messages.
+    TooMany,
 }
 
 impl fmt::Display for Malformed {
@@ -136,7 +138,7 @@ impl fmt::Display for Malformed {
             Self::Nothing => f.write_str("neither a method, nor a result, nor an error"),
             Self::DuplicateMember { name } => write!(f, "{name} stands there twice"),
             Self::EmptyBatch => f.write_str("an empty batch"),
-            Self::BatchTooLong => write!(f, "a batch of more than {BATCH_MAX} messages"),
+            Self::TooMany => write!(f, "more than {BATCH_MAX} messages on one line"),
         }
     }
 }

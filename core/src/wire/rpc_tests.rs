@@ -9,7 +9,7 @@ use crate::wire::json::{JsonErrorKind, NESTING_MAX};
 fn one(line: &str) -> Result<Message, Malformed> {
     match read(line, NESTING_MAX)? {
         Incoming::One(message) => Ok(message),
-        Incoming::Batch(_) => panic!("a batch: {line}"),
+        Incoming::Batch(_) | Incoming::Joined(_) => panic!("several: {line}"),
     }
 }
 
@@ -139,8 +139,9 @@ fn a_line_that_is_not_json_says_where() {
     for (line, at, kind) in [
         ("Server listening on stdio", 0, JsonErrorKind::Unexpected),
         ("{\"id\":1,\"result\":{}} trailing", 21, JsonErrorKind::Trailing),
-        // D39: a second object on the same line.
-        ("{\"id\":1,\"result\":{}}{\"id\":2,\"result\":{}}", 20, JsonErrorKind::Trailing),
+        ("{\"id\":1,\"result\":{}}{\"id\":2,\"result\":{}", 39, JsonErrorKind::Ended),
+        ("{\"id\":1,\"result\":{}}{\"id\":2,\"result\":{}},", 40, JsonErrorKind::Trailing),
+        ("12:30 ready", 2, JsonErrorKind::Trailing),
         ("{\"id\":1,\"result\":{}", 19, JsonErrorKind::Ended),
         ("[{\"id\":1,\"result\":{}},", 22, JsonErrorKind::Ended),
         ("{\"id\":1,\"result\":{\"a\":NaN}}", 22, JsonErrorKind::Unexpected),
@@ -178,21 +179,22 @@ fn ids_are_compared_by_value_and_type() {
     assert_eq!(id("\"\""), Some(Id::Text(String::new())), "an empty text is an id");
 }
 
+fn show_all(line: &str, messages: &[Result<Message, Malformed>]) -> Vec<String> {
+    let show = |message: &Result<Message, Malformed>| match message {
+        Ok(message) => show(line, message),
+        Err(malformed) => format!("! {malformed}"),
+    };
+    messages.iter().map(show).collect()
+}
+
 /// C-RPC-10; whether the revision has batches is decided by whoever knows the revision.
 #[test]
 fn a_batch_is_read_element_by_element() {
     let line =
         r#"[{"id":1,"result":{}}, 5 ,{"method":"n"},[],{"id":2},{"id":3,"id":3,"result":0}]"#;
     let Ok(Incoming::Batch(messages)) = read(line, NESTING_MAX) else { panic!() };
-    let shown: Vec<String> = messages
-        .iter()
-        .map(|message| match message {
-            Ok(message) => show(line, message),
-            Err(malformed) => format!("! {malformed}"),
-        })
-        .collect();
     assert_eq!(
-        shown,
+        show_all(line, &messages),
         [
             "1 is {}",
             "! not a JSON object",
@@ -204,12 +206,26 @@ fn a_batch_is_read_element_by_element() {
     );
 }
 
+/// D39.
 #[test]
-fn a_batch_is_bounded() {
-    let batch = |count: usize| format!("[{}]", ["{}"].repeat(count).join(","));
+fn a_forgotten_line_end_loses_no_message() {
+    let line = r#"{"id":1,"result":{}}{"id":2} {"method":"n"}"#;
+    let Ok(Incoming::Joined(messages)) = read(line, NESTING_MAX) else { panic!() };
+    assert_eq!(
+        show_all(line, &messages),
+        ["1 is {}", "! neither a method, nor a result, nor an error", "tells n -"]
+    );
+}
+
+#[test]
+fn the_messages_of_one_line_are_bounded() {
+    let many = |count: usize, between: &str| ["{}"].repeat(count).join(between);
+    let batch = |count: usize| format!("[{}]", many(count, ","));
     let Ok(Incoming::Batch(messages)) = read(&batch(BATCH_MAX), NESTING_MAX) else { panic!() };
     assert_eq!(messages.len(), BATCH_MAX);
-    assert_eq!(read(&batch(BATCH_MAX + 1), NESTING_MAX), Err(Malformed::BatchTooLong));
+    assert_eq!(read(&batch(BATCH_MAX + 1), NESTING_MAX), Err(Malformed::TooMany));
+    assert!(read(&many(BATCH_MAX, ""), NESTING_MAX).is_ok());
+    assert_eq!(read(&many(BATCH_MAX + 1, ""), NESTING_MAX), Err(Malformed::TooMany));
 }
 
 #[test]
@@ -301,20 +317,6 @@ fn the_ends_of_an_oversized_line_say_whom_it_concerns() {
     }
     // Cut within a character.
     assert_eq!(peek(b"{\"id\":5,\"result\":\"\xc3", b"\xa9\"}"), five);
-}
-
-#[test]
-fn a_malformed_answer_still_says_whose_it_is() {
-    for line in [
-        r#"{"id":5}"#,
-        r#"{"id":5,"result":{},"error":{"code":1}}"#,
-        r#"{"id":5,"error":"boom"}"#,
-        r#"{"id":5,"result":{"a":}}"#,
-        r#"{"id":5,"result":{},"result":{}}"#,
-    ] {
-        assert!(read(line, NESTING_MAX).is_err(), "{line}");
-        assert_eq!(peek(line.as_bytes(), b""), Peek::Answer(Id::Number(5)), "{line}");
-    }
 }
 
 #[test]

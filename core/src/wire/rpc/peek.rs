@@ -1,4 +1,4 @@
-//! A line that cannot be read: whom does it concern?
+//! A line that was too long to keep: whom does it concern?
 //!
 //! Floor 1. May import floor 0. A call whose answer is lost must fail at once and not wait for
 //! its limit, and no other call may fail in its place.
@@ -14,15 +14,12 @@ use crate::wire::json::{self, JsonError, NESTING_MAX, Scanner};
 pub fn peek(head: &[u8], tail: &[u8]) -> Peek {
     let mut seen = Seen::default();
     // Where the head is cut there is an error; what stands before it counts.
-    let complete = look(valid_start(head), &mut seen).is_ok();
-    let known = seen.id.filter(|_| seen.reply || complete);
+    let _ = look(valid_start(head), &mut seen);
     if seen.method {
-        Peek::HasMethod
-    } else if let Some(id) = known.or_else(|| id_at_end(tail).filter(|_| seen.reply)) {
-        Peek::Answer(id)
-    } else {
-        Peek::Unknown
+        return Peek::HasMethod;
     }
+    let id = if seen.reply { seen.id.or_else(|| id_at_end(tail)) } else { None };
+    id.map_or(Peek::Unknown, Peek::Answer)
 }
 
 /// The members that matter.
@@ -52,7 +49,7 @@ fn look(text: &str, seen: &mut Seen) -> Result<(), JsonError> {
             _ => {}
         }
     }
-    scanner.end()
+    Ok(())
 }
 
 /// The id of an object of which only the end is known, if its last members hold one: what

@@ -3,6 +3,7 @@
 //! Floor 1. May import floor 0.
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -14,30 +15,46 @@ use crate::wire::json::{self, JsonError, Kind, Scanner};
 /// Reads one line.
 ///
 /// # Errors
-/// Why it is no message. [`peek`](super::peek()) may still know which request it concerns.
+/// Why it is no message.
 pub fn read(line: &str, nesting_max: usize) -> Result<Incoming, Malformed> {
     let mut scanner = Scanner::new(line, nesting_max);
-    let incoming = if scanner.kind()? == Kind::Array {
-        batch(&mut scanner)?
-    } else {
-        Incoming::One(message(&mut scanner)??)
-    };
+    if scanner.kind()? == Kind::Array {
+        let messages = batch(&mut scanner)?;
+        scanner.end()?;
+        return Ok(Incoming::Batch(messages));
+    }
+    let first = message(&mut scanner)?;
+    if scanner.end().is_ok() {
+        return first.map(Incoming::One);
+    }
+    let mut messages = vec![first];
+    while scanner.kind() == Ok(Kind::Object) {
+        push(&mut messages, message(&mut scanner)?)?;
+    }
     scanner.end()?;
-    Ok(incoming)
+    Ok(Incoming::Joined(messages))
 }
 
 /// A malformed element concerns itself only; text that is not JSON concerns the whole line.
-fn batch(scanner: &mut Scanner<'_>) -> Result<Incoming, Malformed> {
+fn batch(scanner: &mut Scanner<'_>) -> Result<Vec<Result<Message, Malformed>>, Malformed> {
     let mut messages = Vec::new();
     if let Some(mut array) = scanner.array()? {
         while scanner.element(&mut array)? {
-            if messages.len() == BATCH_MAX {
-                return Err(Malformed::BatchTooLong);
-            }
-            messages.push(message(scanner)?);
+            push(&mut messages, message(scanner)?)?;
         }
     }
-    if messages.is_empty() { Err(Malformed::EmptyBatch) } else { Ok(Incoming::Batch(messages)) }
+    if messages.is_empty() { Err(Malformed::EmptyBatch) } else { Ok(messages) }
+}
+
+fn push(
+    messages: &mut Vec<Result<Message, Malformed>>,
+    message: Result<Message, Malformed>,
+) -> Result<(), Malformed> {
+    if messages.len() == BATCH_MAX {
+        return Err(Malformed::TooMany);
+    }
+    messages.push(message);
+    Ok(())
 }
 
 /// Reads the next value as a message. The outer error is that it is not JSON, so that nothing
