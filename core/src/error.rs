@@ -407,6 +407,8 @@ pub enum Category {
     ProtocolViolation,
     /// More problems than [`Limits::problems`](crate::limits::Limits::problems).
     TooManyProblems,
+    /// Something of the driver's own does not work: its guard, its trace file.
+    Driver,
 }
 
 /// Something a person may want to mend: in which file, at which line, about which server.

@@ -19,6 +19,7 @@ pub(crate) struct Desk {
     shutdowns: Vec<Reply<()>>,
     observers: Vec<Observer>,
     catalog: Arc<Catalog>,
+    published: bool,
 }
 
 impl Desk {
@@ -57,8 +58,14 @@ impl Desk {
         Arc::clone(&self.catalog)
     }
 
+    /// Whether anything was published since this was asked last.
+    pub(crate) fn has_published(&mut self) -> bool {
+        std::mem::take(&mut self.published)
+    }
+
     /// Tells everybody whom an event concerns.
     pub(crate) fn publish(&mut self, event: Event) {
+        self.published = true;
         if let Event::CallFinished { call, outcome } = event {
             if let Some(reply) = self.calls.remove(&call) {
                 reply.give(outcome);

@@ -1,41 +1,64 @@
 //! The loop that owns the machine.
 //!
-//! Hands it what happened, does what it orders, passes on its news, and sleeps until something
-//! happens or the machine's own deadline. It knows nothing of the protocol.
+//! Hands it what happened, does what it orders, passes on its news. It knows nothing of the
+//! protocol: an `if` about a phase belongs in the core.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::env;
+use std::fmt;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use async_io::Timer;
 use tidegate_core::command::Command;
-use tidegate_core::error::OpenError;
-use tidegate_core::input::{Fact, Found, Input, Request};
+use tidegate_core::error::{Category, Problem, Severity};
+use tidegate_core::event::Event;
+use tidegate_core::input::{Input, Request};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
 
+use crate::connections::Connections;
+use crate::descendants::{MARK_VARIABLE, sweep};
 use crate::desk::Desk;
+use crate::errands::Errands;
 use crate::host::Host;
 use crate::inbox::{Inbox, Last, Message, Stamped};
-use crate::settings::Settings;
+use crate::launch::Surroundings;
+use crate::pollset::{Bell, PollSet, Source};
+use crate::process::Signal;
+use crate::record::Recorder;
+use crate::settings::{Settings, unique};
+use crate::spawn::Spawner;
+
+/// How long the driver takes at most, once every server is gone, to look for what they left
+/// behind, to end its guard and to write its cache and its trace.
+const ENDING_MAX: Duration = Duration::from_secs(2);
 
 /// The half of a runtime that does the work; see [`Driver::run`].
-#[derive(Debug)]
 #[must_use = "nothing happens unless the driver is run"]
 pub struct Driver {
     runtime: Runtime,
     inbox: Arc<Inbox>,
     desk: Desk,
+    connections: Connections,
+    errands: Errands,
+    recorder: Option<Recorder>,
+    mark: String,
+    phase: Phase,
     /// What was taken out of the inbox and not handled yet.
     batch: VecDeque<Stamped>,
-    timer: Timer,
-    /// When the timer fires; `None` if it does not.
-    armed: Option<Instant>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The machine goes on.
+    Running,
+    /// The machine has stopped; the driver's own things are being ended.
+    Ending { until: Instant, left: usize },
+    /// Nothing is left to do.
+    Ended,
 }
 
 /// A runtime with these settings: a handle to ask it, and the driver that must be run for
@@ -43,16 +66,30 @@ pub struct Driver {
 ///
 /// # Errors
 ///
-/// If the trace file cannot be created.
+/// If the trace file cannot be created, or the process may not open the few descriptors that
+/// waiting takes.
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
+    let Settings { options, cache_dir, trace, guard } = settings;
     let inbox = Arc::new(Inbox::new());
+    let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&inbox)));
+    let mark = unique();
+    let marks = match env::var(MARK_VARIABLE) {
+        Ok(outer) if !outer.is_empty() => format!("{outer}:{mark}"),
+        _ => mark.clone(),
+    };
+    let surroundings = Surroundings::of_process(&options.cwd, (MARK_VARIABLE, marks));
+    let spawner = Spawner::new(surroundings, mark.clone(), guard, Arc::clone(&inbox));
     let driver = Driver {
-        runtime: Runtime::new(settings.options),
-        inbox: Arc::clone(&inbox),
+        runtime: Runtime::new(options),
         desk: Desk::default(),
+        connections: Connections::new(spawner, Arc::clone(&inbox))?,
+        errands: Errands::new(cache_dir.as_deref(), Arc::clone(&inbox)),
+        recorder: recorder.transpose()?,
+        mark,
+        phase: Phase::Running,
         batch: VecDeque::new(),
-        timer: Timer::never(),
-        armed: None,
+        problems: Vec::new(),
+        inbox: Arc::clone(&inbox),
     };
     Ok((Host::new(inbox), driver))
 }
@@ -62,37 +99,81 @@ impl Driver {
         Arc::clone(&self.inbox)
     }
 
-    /// Runs the runtime until it was shut down and every process is gone.
-    ///
-    /// May be polled on any executor and any thread; the I/O behind it is smol's. Cheapest on
-    /// the thread that also polls the host's tasks, see [`block_on`](crate::block_on).
-    ///
-    /// # Errors
-    ///
-    /// None at present: what goes wrong with one server is that server's state, and what goes
-    /// wrong with the driver's own files is a problem that observers hear of.
-    pub async fn run(mut self) -> io::Result<()> {
-        loop {
-            self.turn();
-            if self.runtime.is_stopped() {
-                return Ok(());
-            }
-            poll_fn(|cx| self.poll_waiting(cx)).await;
-        }
+    /// What ends a wait from another thread.
+    pub(crate) fn bell(&mut self) -> Bell {
+        self.poll_set().bell()
     }
 
-    /// Handles everything that waits, then what time demands, and only then lets bytes go.
-    fn turn(&mut self) {
+    /// Where the driver waits.
+    pub(crate) fn poll_set(&mut self) -> &mut PollSet {
+        &mut self.connections.shared().poll
+    }
+
+    /// Whether anybody was told anything since this was asked last.
+    pub(crate) fn has_published(&mut self) -> bool {
+        self.desk.has_published()
+    }
+
+    /// Whether there is nothing left to do.
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended)
+    }
+
+    /// Handles everything that waits and is ready, then what time demands, and only then lets
+    /// bytes go, so that everything for one server goes in one write.
+    pub(crate) fn turn(&mut self, ready: &mut Vec<Source>) {
         let mut batch = std::mem::take(&mut self.batch);
         self.inbox.take(&mut batch);
         for Stamped { at, message } in batch.drain(..) {
             self.hear(at, message);
         }
         self.batch = batch;
-        let now = self.inbox.clock().now();
+        if !ready.is_empty() {
+            let at = self.now();
+            for source in ready.drain(..) {
+                self.connections.ready(source);
+                self.settle(at);
+            }
+        }
+        self.pass_time();
+        self.connections.flush();
+        self.settle(self.now());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
+        self.advance();
+    }
+
+    /// How long nothing has to be done unless something happens; `None` for ever.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let due = self.runtime.poll_timeout();
+        let due = due.and_then(|deadline| self.inbox.clock().instant(deadline.at));
+        let ending = match self.phase {
+            Phase::Ending { until, .. } => Some(until),
+            Phase::Running | Phase::Ended => None,
+        };
+        let next = [due, self.connections.next_look(), ending].into_iter().flatten().min();
+        next.map(|next| next.saturating_duration_since(now))
+    }
+
+    fn now(&self) -> Timestamp {
+        self.inbox.clock().now()
+    }
+
+    fn pass_time(&mut self) {
+        let now = self.now();
+        if self.connections.next_look().is_some() {
+            self.connections.look(Instant::now());
+            self.settle(now);
+        }
         if self.runtime.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.tick(now);
+            }
             self.runtime.handle_timeout(now);
-            self.drain();
+            self.drain(now);
+            self.settle(now);
         }
     }
 
@@ -115,72 +196,126 @@ impl Driver {
                 self.desk.await_call(new.call, reply);
                 self.handle(at, Input::Host(Request::Call(new)));
             }
-            Message::Status(reply) => reply.give(self.runtime.status()),
+            Message::Status(reply) => {
+                let mut status = self.runtime.status();
+                status.problems.extend(self.problems.iter().cloned());
+                reply.give(status);
+            }
             Message::Catalog(reply) => reply.give(self.desk.catalog(self.runtime.catalog())),
             Message::Observe(observer) => {
                 self.desk.observe(observer, self.runtime.catalog().revision);
             }
             Message::Fact(fact) => self.handle(at, Input::Io(fact)),
+            Message::Started(conn, result) => self.connections.started(conn, result),
+            Message::Exited(conn, exit) => self.connections.exited(conn, exit),
+            Message::Scanned(living) => self.connections.scanned(living.as_ref()),
+            Message::Broken(what, error) => self.complain(what, &error),
+            Message::Ended => {
+                if let Phase::Ending { left, .. } = &mut self.phase {
+                    *left = left.saturating_sub(1);
+                }
+            }
+        }
+        self.settle(at);
+    }
+
+    /// Hands the machine the facts the connections have.
+    fn settle(&mut self, at: Timestamp) {
+        while let Some(fact) = self.connections.next_fact() {
+            self.handle(at, Input::Io(fact));
         }
     }
 
     fn handle(&mut self, at: Timestamp, input: Input) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.input(at, &input);
+        }
         self.runtime.handle(at, input);
-        self.drain();
+        self.drain(at);
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, at: Timestamp) {
         while let Some(command) = self.runtime.poll_command() {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.command(at, &command);
+            }
             self.execute(command);
         }
         while let Some(event) = self.runtime.poll_event() {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.event(at, &event);
+            }
             self.desk.publish(event);
         }
     }
 
-    fn execute(&self, command: Command) {
+    fn execute(&mut self, command: Command) {
         match command {
-            Command::ReadConfig { read, .. } => {
-                self.inbox.report(Message::Fact(Fact::ConfigRead { read, found: Found::Nothing }));
+            Command::ReadConfig { read, path, bytes_max } => {
+                self.errands.read_config(read, path, bytes_max);
             }
-            Command::ReadCache { read, .. } => {
-                let found = Found::Nothing;
-                self.inbox.report(Message::Fact(Fact::CacheRead { read, found, age_ms: 0 }));
-            }
-            Command::Open { conn, .. } => {
-                let error = OpenError::Other { message: "no processes yet".into() };
-                self.inbox.report(Message::Fact(Fact::OpenFailed { conn, error }));
-            }
-            Command::WriteCache { .. }
-            | Command::DropCache { .. }
-            | Command::Send { .. }
-            | Command::CloseInput { .. }
-            | Command::Terminate { .. }
-            | Command::Kill { .. }
-            | Command::Abandon { .. } => {}
+            Command::ReadCache { read, key } => self.errands.read_cache(read, key),
+            Command::WriteCache { key, content } => self.errands.write_cache(key, content),
+            Command::DropCache { key } => self.errands.drop_cache(key),
+            Command::Open { conn, server: _, launch } => self.connections.open(conn, launch),
+            Command::Send { conn, bytes } => self.connections.send(conn, bytes),
+            Command::CloseInput { conn } => self.connections.close_input(conn),
+            Command::Terminate { conn } => self.connections.signal(conn, Signal::TERM),
+            Command::Kill { conn } => self.connections.signal(conn, Signal::KILL),
+            Command::Abandon { conn } => self.connections.abandon(conn),
         }
     }
 
-    /// Ready when something waits or the machine's deadline has come. A deadline that moves
-    /// away leaves the timer as it is: it fires once for nothing, which costs less than moving
-    /// it with every call.
-    fn poll_waiting(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.inbox.poll_waiting(cx).is_ready() {
-            return Poll::Ready(());
+    fn complain(&mut self, what: &str, error: &io::Error) {
+        let problem = Problem {
+            severity: Severity::Warning,
+            category: Category::Driver,
+            file: None,
+            line: None,
+            key: None,
+            server: None,
+            message: format!("{what} does not work: {error}"),
+        };
+        self.problems.push(problem.clone());
+        self.desk.publish(Event::ProblemFound(problem));
+    }
+
+    /// Ends the driver's own things once the machine has stopped.
+    fn advance(&mut self) {
+        match self.phase {
+            Phase::Running if self.runtime.is_stopped() => {
+                let until = Instant::now() + ENDING_MAX;
+                self.phase = Phase::Ending { until, left: self.end() };
+                self.advance();
+            }
+            Phase::Ending { until, left } if left == 0 || Instant::now() >= until => {
+                self.phase = Phase::Ended;
+            }
+            Phase::Running | Phase::Ending { .. } | Phase::Ended => {}
         }
-        let due = self.runtime.poll_timeout();
-        let due = due.and_then(|deadline| self.inbox.clock().instant(deadline.at));
-        if let Some(due) = due
-            && self.armed.is_none_or(|armed| due < armed)
-        {
-            self.timer.set_at(due);
-            self.armed = Some(due);
+    }
+
+    /// Has everything ended that is the driver's own; how many [`Message::Ended`] will come.
+    fn end(&mut self) -> usize {
+        let spawned = self.connections.retire();
+        // Without the thread that starts servers there was none.
+        if spawned {
+            let (mark, inbox) = (self.mark.clone(), Arc::clone(&self.inbox));
+            let errand = move || {
+                sweep(&mark);
+                inbox.report(Message::Ended);
+            };
+            blocking::unblock(errand).detach();
         }
-        if Pin::new(&mut self.timer).poll(cx).is_ready() {
-            self.armed = None;
-            return Poll::Ready(());
-        }
-        Poll::Pending
+        let recorded = self.recorder.take().is_some();
+        let caching = self.errands.end();
+        [spawned, spawned, recorded, caching].into_iter().filter(|it| *it).count()
+    }
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("phase", &self.phase).finish_non_exhaustive()
     }
 }
 

@@ -3,21 +3,23 @@
 //! The one door into the loop. Everything is stamped when it happens, not when the loop gets
 //! to it: an answer that arrived at 249 ms counts as 249 ms even if the loop wakes at 260.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use tidegate_core::error::CallError;
+use tidegate_core::error::{CallError, Exit, OpenError};
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::OpId;
+use tidegate_core::id::{ConnId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
 
 use crate::events::Observer;
 use crate::reply::Reply;
+use crate::spawn::Started;
 
 /// How many messages may wait before the host's are refused: a host that never lets the driver
 /// run must not grow the queue without bound. The driver's own are bounded by the number of
@@ -45,6 +47,17 @@ pub(crate) enum Message {
     Observe(Observer),
     /// Something happened.
     Fact(Fact),
+    /// A server was started, or not.
+    Started(ConnId, Result<Box<Started>, OpenError>),
+    /// The leader of a server's group ended.
+    Exited(ConnId, Exit),
+    /// These process groups have living members; `None` if nobody knows.
+    Scanned(Option<BTreeSet<i32>>),
+    /// Something of the driver's own does not work; the run goes on without it.
+    Broken(&'static str, io::Error),
+    /// One of the driver's own things has ended: the look for processes that servers left
+    /// behind, the thread that starts servers, the writing of cache and trace.
+    Ended,
 }
 
 /// A message and the moment it is about.

@@ -31,19 +31,31 @@
 
 #![forbid(unsafe_code)]
 
-mod block_on;
+mod connection;
+mod connections;
+mod descendants;
 mod desk;
 mod driver;
+mod errands;
 mod events;
+mod files;
+mod guard;
 mod host;
 mod inbox;
+mod launch;
+mod pipe;
 pub mod places;
+mod pollset;
+mod process;
+mod record;
 mod reply;
+mod run;
 mod settings;
 pub mod signals;
+mod spawn;
 
-pub use block_on::block_on;
 pub use driver::{Driver, open};
 pub use events::{Events, News};
 pub use host::{Call, Host};
+pub use run::block_on;
 pub use settings::{Guard, Settings};

@@ -75,6 +75,12 @@ pub(crate) fn random_bytes() -> [u8; 32] {
     bytes
 }
 
+/// A name that no other run has.
+pub(crate) fn unique() -> String {
+    let state = RandomState::new();
+    format!("{:016x}{:016x}", state.hash_one(0), state.hash_one(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

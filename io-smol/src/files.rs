@@ -1,0 +1,126 @@
+//! Configuration files and the tool cache. Blocking; called off the loop.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tidegate_core::bytes::Bytes;
+use tidegate_core::command::CacheKey;
+use tidegate_core::input::Found;
+
+use crate::settings::unique;
+
+/// How large a cache entry may be: far beyond 10,000 tools.
+const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Reads a whole file of at most `bytes_max` bytes.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
+    match File::open(path).and_then(|file| read_all(&file, bytes_max)) {
+        Ok(Some(bytes)) => Found::Content(Bytes(bytes)),
+        Ok(None) => Found::Unreadable(format!("larger than {bytes_max} bytes")),
+        // A path through something that is no directory leads nowhere either.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Found::Nothing
+        }
+        Err(error) => Found::Unreadable(error.to_string()),
+    }
+}
+
+fn read_all(file: &File, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
+}
+
+/// Where tool lists are cached: one file for each, replaced as a whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    /// The cache in `tools/` below a directory, neither of which need exist.
+    pub(crate) fn below(dir: &Path) -> Self {
+        Self { dir: dir.join("tools") }
+    }
+
+    /// An entry, and how many milliseconds ago it was written.
+    pub(crate) fn read(&self, key: CacheKey) -> (Found, u64) {
+        let file = self.file(key);
+        let found = read(&file, CACHE_BYTES_MAX);
+        let written = file.metadata().and_then(|metadata| metadata.modified());
+        let age = written.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+        let age = age.and_then(|age| u64::try_from(age.as_millis()).ok());
+        (found, age.unwrap_or(0))
+    }
+
+    /// Writes an entry so that a reader sees the old one or the new one, and only its owner
+    /// sees either: descriptions of tools may tell what a user works on.
+    pub(crate) fn write(&self, key: CacheKey, content: &[u8]) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let draft = self.dir.join(format!(".{key}.{}.tmp", unique()));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&draft)
+            .and_then(|mut file| file.write_all(content))
+            .and_then(|()| fs::rename(&draft, self.file(key)));
+        if written.is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+        written
+    }
+
+    /// Removes an entry.
+    pub(crate) fn remove(&self, key: CacheKey) -> io::Result<()> {
+        fs::remove_file(self.file(key))
+    }
+
+    fn file(&self, key: CacheKey) -> PathBuf {
+        self.dir.join(format!("{key}.json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use tidegate_core::canon::Fingerprint;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mcp.json");
+        assert_eq!(read(&file, 3), Found::Nothing);
+        assert_eq!(read(&file.join("x"), 3), Found::Nothing);
+        fs::write(&file, "{ }").unwrap();
+        assert_eq!(read(&file, 3), Found::Content("{ }".into()));
+        assert_eq!(read(&file.join("x"), 3), Found::Nothing);
+        assert_eq!(read(&file, 2), Found::Unreadable("larger than 2 bytes".into()));
+        assert!(matches!(read(dir.path(), 3), Found::Unreadable(_)));
+    }
+
+    #[test]
+    fn a_cache_entry_is_replaced_and_removed_and_only_its_owner_may_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::below(&dir.path().join("new/cache"));
+        let key = CacheKey::new(Fingerprint::of(b"a"));
+        assert_eq!(cache.read(key), (Found::Nothing, 0));
+        cache.write(key, b"one").unwrap();
+        cache.write(key, b"two").unwrap();
+        let (found, age) = cache.read(key);
+        assert_eq!(found, Found::Content("two".into()));
+        assert!(age < 60_000);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&cache.file(key)), 0o600);
+        assert_eq!(mode(&cache.dir), 0o700);
+        assert_eq!(fs::read_dir(&cache.dir).unwrap().count(), 1, "no draft is left");
+        cache.remove(key).unwrap();
+        assert_eq!(cache.read(key).0, Found::Nothing);
+    }
+}

@@ -1,0 +1,122 @@
+//! The guard: a second process that ends the servers should this one be killed (F-010).
+//!
+//! A shell in a group of its own, so that a terminal's Ctrl+C passes it by, at the other end of
+//! a pipe. Each line tells it of a group that came or went. The pipe ends when this process
+//! does, however that happens; the guard then ends the groups it knows, and everything that
+//! carries this run's mark in its environment: what left its group with `setsid`, or was
+//! started so shortly before the end that the guard was not told.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use rustix::process::Pid;
+
+/// How many lines are collected while more servers are to be started.
+const LINES_MAX: usize = 16;
+
+/// What the guard runs. `read` takes one byte at a time, which for these few is cheaper than
+/// another process that reads more.
+const SCRIPT: &str = r#"
+trap '' INT TERM HUP QUIT
+groups=
+while read -r line; do
+    case $line in
+    +*) groups="$groups ${line#+}" ;;
+    -*)
+        rest=
+        for group in $groups; do
+            [ "$group" = "${line#-}" ] || rest="$rest $group"
+        done
+        groups=$rest
+        ;;
+    esac
+done
+end() {
+    found=
+    for group in $groups; do
+        kill -s "$1" -- "-$group" && found=1
+    done
+    for file in $(grep -slF -- "$mark" /proc/[0-9]*/environ); do
+        process=${file#/proc/}
+        kill -s "$1" "${process%/environ}" && found=1
+    done
+    [ "$found" ]
+} 2>/dev/null
+mark=$1
+end TERM && sleep 1 && end KILL && sleep 0.1 && end KILL
+"#;
+
+/// The driver's side of the guard.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    mark: String,
+    guard: Option<(Child, ChildStdin)>,
+    /// What the guard is still to be told.
+    lines: String,
+    waiting: usize,
+}
+
+impl Watch {
+    /// A guard that is started when the first group comes. `mark` stands in the environment of
+    /// every server of this run and of no other process.
+    pub(crate) fn new(mark: String) -> Self {
+        Self { mark, guard: None, lines: String::new(), waiting: 0 }
+    }
+
+    /// Has a group ended with this process.
+    pub(crate) fn add(&mut self, group: Pid) -> io::Result<()> {
+        if self.guard.is_none() {
+            self.guard = Some(start(&self.mark)?);
+        }
+        self.note('+', group)
+    }
+
+    /// Lets go of a group.
+    pub(crate) fn remove(&mut self, group: Pid) -> io::Result<()> {
+        self.note('-', group)
+    }
+
+    fn note(&mut self, sign: char, group: Pid) -> io::Result<()> {
+        use std::fmt::Write;
+        let _ = writeln!(self.lines, "{sign}{}", group.as_raw_pid());
+        self.waiting += 1;
+        if self.waiting < LINES_MAX { Ok(()) } else { self.tell() }
+    }
+
+    /// Tells the guard what it does not know yet. Never blocks: a guard that does not listen is
+    /// as good as none.
+    pub(crate) fn tell(&mut self) -> io::Result<()> {
+        let Some((_, pipe)) = self.guard.as_mut().filter(|_| self.waiting > 0) else {
+            return Ok(());
+        };
+        // Below what a pipe takes as a whole or not at all.
+        pipe.write_all(self.lines.as_bytes())?;
+        self.lines.clear();
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Ends the guard: every group is gone.
+    pub(crate) fn retire(self) {
+        if let Some((mut guard, pipe)) = self.guard {
+            let _ = guard.kill();
+            let _ = guard.wait();
+            drop(pipe);
+        }
+    }
+}
+
+fn start(mark: &str) -> io::Result<(Child, ChildStdin)> {
+    let mut guard = Command::new("/bin/sh")
+        .args(["-c", SCRIPT, "tidegate-guard", mark])
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let pipe = guard.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Ok((guard, pipe))
+}

@@ -1,0 +1,128 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+struct Place {
+    dir: tempfile::TempDir,
+    around: Surroundings,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    for sub in ["project/sub", "bin", "home/tools"] {
+        fs::create_dir_all(dir.path().join(sub)).unwrap();
+    }
+    let around = Surroundings {
+        cwd: dir.path().join("project"),
+        home: Some(dir.path().join("home")),
+        path: Some(dir.path().join("bin").into_os_string()),
+        mark: ("MARK", "m".into()),
+    };
+    Place { dir, around }
+}
+
+impl Place {
+    fn file(&self, path: &str, mode: u32) -> PathBuf {
+        let path = self.dir.path().join(path);
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    fn resolve(&self, command: &str, cwd: Option<&str>) -> Result<Command, OpenError> {
+        self.around.command(&launch(command, cwd))
+    }
+}
+
+fn launch(command: &str, cwd: Option<&str>) -> Launch {
+    Launch { command: command.into(), args: vec![], env: BTreeMap::new(), cwd: cwd.map(Into::into) }
+}
+
+#[test]
+fn a_name_is_looked_up_in_the_hosts_path() {
+    let place = place();
+    let server = place.file("bin/server", 0o755);
+    let command = place.resolve("server", None).unwrap();
+    assert_eq!(command.get_program(), server);
+    assert_eq!(command.get_current_dir(), Some(place.around.cwd.as_path()));
+}
+
+#[test]
+fn the_entrys_own_path_takes_the_place_of_the_hosts() {
+    // F-016
+    let place = place();
+    place.file("bin/server", 0o755);
+    let own = place.file("home/tools/server", 0o755);
+    let mut launch = launch("server", None);
+    launch.env.insert("PATH".into(), own.parent().unwrap().display().to_string());
+    assert_eq!(place.around.command(&launch).unwrap().get_program(), own);
+    launch.env.insert("PATH".into(), "/nowhere".into());
+    let error = place.around.command(&launch).unwrap_err();
+    let searched = "/nowhere".to_owned();
+    assert_eq!(error, OpenError::CommandNotFound { command: "server".into(), searched });
+}
+
+#[test]
+fn a_path_is_relative_to_the_servers_directory() {
+    let place = place();
+    let server = place.file("project/sub/server", 0o755);
+    let command = place.resolve("./server", Some("sub")).unwrap();
+    assert_eq!(fs::canonicalize(command.get_program()).unwrap(), server);
+    let error = place.resolve("./server", None).unwrap_err();
+    let searched = String::new();
+    assert_eq!(error, OpenError::CommandNotFound { command: "./server".into(), searched });
+}
+
+#[test]
+fn the_home_directory_is_expanded_in_command_and_directory() {
+    let place = place();
+    let server = place.file("home/tools/server", 0o755);
+    let command = place.resolve("~/tools/server", Some("~")).unwrap();
+    assert_eq!(command.get_program(), server);
+    assert_eq!(command.get_current_dir(), place.around.home.as_deref());
+    let command = place.resolve("./server", Some("~/tools")).unwrap();
+    assert_eq!(fs::canonicalize(command.get_program()).unwrap(), server);
+}
+
+#[test]
+fn a_missing_directory_is_named() {
+    // F-018
+    let place = place();
+    place.file("bin/server", 0o755);
+    let cwd = place.around.cwd.join("gone").display().to_string();
+    let error = place.resolve("server", Some("gone")).unwrap_err();
+    assert_eq!(error, OpenError::NoDirectory { cwd });
+}
+
+#[test]
+fn what_must_not_be_run_is_told_from_what_is_not_there() {
+    let place = place();
+    place.file("bin/data", 0o644);
+    fs::create_dir(place.dir.path().join("bin/folder")).unwrap();
+    for command in ["data", "folder", "../bin/data", "../bin/folder"] {
+        let error = place.resolve(command, None).unwrap_err();
+        assert_eq!(error, OpenError::NotExecutable { command: command.into() });
+    }
+    // A program further down the path is run all the same.
+    let further = place.file("home/tools/data", 0o755);
+    let mut launch = launch("data", None);
+    let path = env::join_paths([place.dir.path().join("bin"), further.parent().unwrap().into()]);
+    launch.env.insert("PATH".into(), path.unwrap().into_string().unwrap());
+    assert_eq!(place.around.command(&launch).unwrap().get_program(), further);
+}
+
+#[test]
+fn a_command_line_in_place_of_a_command_is_not_given_to_a_shell() {
+    // F-023
+    let error = place().resolve("npx -y server", None).unwrap_err();
+    assert!(matches!(error, OpenError::CommandNotFound { .. }));
+    assert!(error.to_string().contains("\"args\""), "{error}");
+}
+
+#[test]
+fn nothing_is_no_command() {
+    let error = place().resolve("", None).unwrap_err();
+    assert!(matches!(error, OpenError::CommandNotFound { .. }), "{error:?}");
+}

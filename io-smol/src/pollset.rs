@@ -1,0 +1,152 @@
+//! The one place where the driver waits: for its servers' pipes and ends, and for other threads.
+//!
+//! Each descriptor is registered once and reported as long as it is ready, so that a call costs
+//! three system calls: a write, a wait, a read. On Linux this is epoll; other Unix systems make
+//! do with poll(2).
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use tidegate_core::id::ConnId;
+
+#[cfg(target_os = "linux")]
+#[path = "pollset/epoll.rs"]
+mod sys;
+#[cfg(not(target_os = "linux"))]
+#[path = "pollset/poll.rs"]
+mod sys;
+
+pub(crate) use sys::Bell;
+
+/// Something that can be ready: one of the descriptors of one server.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Source {
+    pub(crate) conn: ConnId,
+    pub(crate) end: End,
+}
+
+/// Which descriptor of a server.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum End {
+    /// Its standard output has something to read, or ended.
+    Output,
+    /// Its standard error has something to read, or ended.
+    Errors,
+    /// Its standard input takes more.
+    Input,
+    /// Its process ended.
+    Exit,
+}
+
+/// All descriptors the driver waits for.
+pub(crate) struct PollSet {
+    sys: sys::PollSet,
+}
+
+impl PollSet {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { sys: sys::PollSet::new()? })
+    }
+
+    /// Reports the descriptor from here on whenever it is ready.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
+    )]
+    pub(crate) fn watch(&mut self, fd: BorrowedFd<'_>, source: Source) -> io::Result<()> {
+        self.sys.watch(fd, source.end == End::Input, source.key())
+    }
+
+    /// Reports the descriptor no longer. Must be called before it is closed.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
+    )]
+    pub(crate) fn forget(&mut self, fd: BorrowedFd<'_>, source: Source) {
+        self.sys.forget(fd, source.key());
+    }
+
+    /// Waits until something is ready, the bell rings or the time is over, and adds what is
+    /// ready to `ready`. `None` waits for ever.
+    pub(crate) fn wait(
+        &mut self,
+        timeout: Option<Duration>,
+        ready: &mut Vec<Source>,
+    ) -> io::Result<()> {
+        self.sys.wait(timeout, |key| ready.push(Source::from_key(key)))
+    }
+
+    /// What other threads end a wait with.
+    pub(crate) fn bell(&self) -> Bell {
+        self.sys.bell()
+    }
+
+    /// A descriptor that is readable whenever something is ready, where the system has one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.sys.as_fd()
+    }
+}
+
+impl Source {
+    const ENDS: [End; 4] = [End::Output, End::Errors, End::Input, End::Exit];
+
+    fn key(self) -> u64 {
+        // Connections are counted from zero; 2^62 of them are not reached.
+        (self.conn.number() << 2) | self.end as u64
+    }
+
+    fn from_key(key: u64) -> Self {
+        let end = Self::ENDS.into_iter().find(|end| *end as u64 == key & 3);
+        Self { conn: ConnId::new(key >> 2), end: end.unwrap_or(End::Exit) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    fn source(end: End) -> Source {
+        Source { conn: ConnId::new(9), end }
+    }
+
+    #[test]
+    fn a_key_stands_for_one_end_of_one_connection() {
+        for end in Source::ENDS {
+            assert_eq!(Source::from_key(source(end).key()), source(end));
+        }
+    }
+
+    #[test]
+    fn what_is_ready_is_reported_until_it_is_read_or_forgotten() {
+        let mut set = PollSet::new().unwrap();
+        let (reader, mut writer) = io::pipe().unwrap();
+        set.watch(reader.as_fd(), source(End::Output)).unwrap();
+        let mut ready = Vec::new();
+        set.wait(Some(Duration::ZERO), &mut ready).unwrap();
+        assert_eq!(ready, []);
+        writer.write_all(b"x").unwrap();
+        for _ in 0..2 {
+            set.wait(None, &mut ready).unwrap();
+            assert_eq!(std::mem::take(&mut ready), [source(End::Output)]);
+        }
+        set.forget(reader.as_fd(), source(End::Output));
+        set.wait(Some(Duration::ZERO), &mut ready).unwrap();
+        assert_eq!(ready, []);
+    }
+
+    #[test]
+    fn the_bell_ends_a_wait_from_another_thread() {
+        let mut set = PollSet::new().unwrap();
+        let bell = set.bell();
+        let ringer = std::thread::spawn(move || bell.ring());
+        let mut ready = Vec::new();
+        set.wait(None, &mut ready).unwrap();
+        assert_eq!(ready, []);
+        ringer.join().unwrap();
+    }
+}

@@ -1,0 +1,81 @@
+//! epoll, level-triggered.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::io::Errno;
+
+/// How many events one wait fetches; more are fetched by the next.
+const EVENTS_MAX: usize = 256;
+
+/// The key of the bell; no connection has it.
+const BELL: u64 = u64::MAX;
+
+pub(super) struct PollSet {
+    epoll: OwnedFd,
+    bell: Bell,
+    events: Vec<Event>,
+}
+
+/// Ends a wait. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Bell(Arc<OwnedFd>);
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        // Fails only if it rang 2^64 - 2 times and nobody heard.
+        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+impl PollSet {
+    pub(super) fn new() -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &bell, EventData::new_u64(BELL), EventFlags::IN)?;
+        Ok(Self { epoll, bell: Bell(Arc::new(bell)), events: Vec::with_capacity(EVENTS_MAX) })
+    }
+
+    pub(super) fn watch(&self, fd: BorrowedFd<'_>, writable: bool, key: u64) -> io::Result<()> {
+        let interest = if writable { EventFlags::OUT } else { EventFlags::IN };
+        Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), interest)?)
+    }
+
+    pub(super) fn forget(&self, fd: BorrowedFd<'_>, _key: u64) {
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        timeout: Option<Duration>,
+        mut ready: impl FnMut(u64),
+    ) -> io::Result<()> {
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        for event in &self.events {
+            if event.data.u64() == BELL {
+                let _ = rustix::io::read(&*self.bell.0, &mut [0; 8]);
+            } else {
+                ready(event.data.u64());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn bell(&self) -> Bell {
+        self.bell.clone()
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}

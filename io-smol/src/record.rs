@@ -1,0 +1,144 @@
+//! Records a run as lines of JSON while it happens; see [`tidegate_core::trace`].
+//!
+//! The loop words the lines, a thread of its own writes them: a slow disk holds nothing back.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use tidegate_core::bytes::Bytes;
+use tidegate_core::command::Command;
+use tidegate_core::config::redact::Redactor;
+use tidegate_core::event::Event;
+use tidegate_core::input::{Fact, Found, Input};
+use tidegate_core::options::Options;
+use tidegate_core::time::Timestamp;
+use tidegate_core::trace::{TRACE_VERSION, TraceLine};
+
+use crate::inbox::{Inbox, Message};
+
+/// How much may wait to be written. A disk that falls this far behind ends the record: one with
+/// a hole could not be replayed.
+const WAITING_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// The record of a run.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    redactor: Redactor,
+    /// The lines since the last flush.
+    lines: Vec<u8>,
+    /// `None` once the record has ended early.
+    thread: Option<Sender<Vec<u8>>>,
+    waiting: Arc<AtomicUsize>,
+    inbox: Arc<Inbox>,
+}
+
+impl Recorder {
+    /// Begins a record in a file that only its owner may read.
+    pub(crate) fn create(path: &Path, options: &Options, inbox: Arc<Inbox>) -> io::Result<Self> {
+        let mut create = OpenOptions::new();
+        let file = create.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        let (sender, receiver) = channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (reports, left) = (Arc::clone(&inbox), Arc::clone(&waiting));
+        thread::Builder::new()
+            .name("tidegate-trace".into())
+            .spawn(move || write(file, &receiver, &left, &reports))?;
+        let mut recorder = Self {
+            redactor: Redactor::new(),
+            lines: Vec::new(),
+            thread: Some(sender),
+            waiting,
+            inbox,
+        };
+        recorder.head(options);
+        Ok(recorder)
+    }
+
+    /// Records what goes in.
+    pub(crate) fn input(&mut self, at: Timestamp, input: &Input) {
+        let mut input = input.clone();
+        if let Input::Io(Fact::ConfigRead { found: Found::Content(content), .. }) = &mut input {
+            *content = Bytes(self.redactor.config(content));
+        }
+        self.line(&TraceLine::Input { at, input });
+    }
+
+    /// Records that time passed.
+    pub(crate) fn tick(&mut self, at: Timestamp) {
+        self.line(&TraceLine::Tick { at });
+    }
+
+    /// Records an order that came out.
+    pub(crate) fn command(&mut self, at: Timestamp, command: &Command) {
+        let mut command = command.clone();
+        if let Command::Open { launch, .. } = &mut command {
+            *launch = self.redactor.launch(launch);
+        }
+        self.line(&TraceLine::Command { at, command });
+    }
+
+    /// Records news that came out.
+    pub(crate) fn event(&mut self, at: Timestamp, event: &Event) {
+        self.line(&TraceLine::Event { at, event: event.clone() });
+    }
+
+    /// Has everything written that was recorded since the last time.
+    pub(crate) fn flush(&mut self) {
+        let Some(thread) = self.thread.as_ref().filter(|_| !self.lines.is_empty()) else { return };
+        let lines = std::mem::take(&mut self.lines);
+        let waiting = self.waiting.fetch_add(lines.len(), Ordering::Relaxed);
+        if waiting > WAITING_BYTES_MAX {
+            self.thread = None;
+            let error = io::Error::other("the disk is too slow; the record ends early");
+            self.inbox.report(Message::Broken("the trace", error));
+        } else if thread.send(lines).is_err() {
+            // The thread has said why.
+            self.thread = None;
+        }
+    }
+
+    fn head(&mut self, options: &Options) {
+        let mut options = Box::new(options.clone());
+        for source in &mut options.sources {
+            if let Some(text) = &mut source.text {
+                *text = Bytes(self.redactor.config(text));
+            }
+        }
+        self.line(&TraceLine::Head { version: TRACE_VERSION, options });
+        self.flush();
+    }
+
+    fn line(&mut self, line: &TraceLine) {
+        if self.thread.is_none() {
+            return;
+        }
+        let begun = self.lines.len();
+        match serde_json::to_writer(&mut self.lines, line) {
+            Ok(()) => self.lines.push(b'\n'),
+            Err(error) => {
+                self.lines.truncate(begun);
+                self.flush();
+                self.thread = None;
+                self.inbox.report(Message::Broken("the trace", error.into()));
+            }
+        }
+    }
+}
+
+/// Writes until the record ends or the file fails, which is said once.
+fn write(mut file: File, lines: &Receiver<Vec<u8>>, waiting: &AtomicUsize, inbox: &Inbox) {
+    while let Ok(lines) = lines.recv() {
+        if let Err(error) = file.write_all(&lines) {
+            inbox.report(Message::Broken("the trace", error));
+            break;
+        }
+        waiting.fetch_sub(lines.len(), Ordering::Relaxed);
+    }
+    inbox.report(Message::Ended);
+}

@@ -1,0 +1,259 @@
+//! The thread that starts servers.
+//!
+//! One thread for all, as long as the driver: starting a program may take long (a slow disk, a
+//! network mount) and must never hold back the loop, and while one server is started the loop
+//! greets those before it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use tidegate_core::command::Launch;
+use tidegate_core::error::OpenError;
+use tidegate_core::id::ConnId;
+
+use crate::guard::Watch;
+use crate::inbox::{Inbox, Message};
+use crate::launch::{Surroundings, refused};
+use crate::process::{Pipes, Process};
+use crate::settings::Guard;
+
+/// Program not of a form the system can run: scripts without a first line that names a shell.
+const EXEC_FORMAT: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
+
+/// How long groups that are gone are collected before the guard is told: many go at once.
+const FORGET_PAUSE: Duration = Duration::from_millis(50);
+
+/// Orders to the thread.
+#[derive(Debug)]
+pub(crate) struct Spawner {
+    queue: Arc<Queue>,
+    /// What the thread is started with, until it is.
+    idle: Option<Box<Worker>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    /// Whether the thread waits for more of what is not urgent.
+    patient: bool,
+    closed: Option<Close>,
+}
+
+/// How the driver ended.
+#[derive(Clone, Copy, Debug)]
+enum Close {
+    /// Every server is gone.
+    Orderly,
+    /// It was dropped.
+    Broken,
+}
+
+#[derive(Debug)]
+enum Job {
+    Start(ConnId, Launch),
+    /// The group is gone; its name may be another's soon.
+    Forget(Pid),
+}
+
+/// A server that was started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) process: Process,
+    pub(crate) pipes: Pipes,
+}
+
+impl Spawner {
+    /// `mark` stands in the environment of every server of this run.
+    pub(crate) fn new(
+        surroundings: Surroundings,
+        mark: String,
+        guard: Guard,
+        inbox: Arc<Inbox>,
+    ) -> Self {
+        let queue = Arc::new(Queue::default());
+        let watch = (guard == Guard::On).then(|| Watch::new(mark));
+        let worker = Worker { queue: Arc::clone(&queue), surroundings, watch, inbox };
+        Self { queue, idle: Some(Box::new(worker)) }
+    }
+
+    /// Has a server started; answered by [`Message::Started`].
+    pub(crate) fn start(&mut self, conn: ConnId, launch: Launch) -> io::Result<()> {
+        if let Some(worker) = self.idle.take() {
+            let builder = thread::Builder::new().name("tidegate-spawn".into());
+            let thread = builder.spawn(move || worker.run());
+            thread.inspect_err(|_| self.queue.close(Close::Broken))?;
+        }
+        self.queue.push(Job::Start(conn, launch))
+    }
+
+    /// Takes back an order that nobody has begun; `false` if it is too late.
+    pub(crate) fn withdraw(&self, conn: ConnId) -> bool {
+        let mut state = self.queue.lock();
+        let before = state.jobs.len();
+        state.jobs.retain(|job| !matches!(job, Job::Start(queued, _) if *queued == conn));
+        state.jobs.len() < before
+    }
+
+    /// Lets go of a group that is gone.
+    pub(crate) fn forget(&self, group: Pid) {
+        // Refused if the thread is gone, and then nobody has to be told.
+        let _ = self.queue.push(Job::Forget(group));
+    }
+
+    /// Ends the thread, and the guard with it, once every server is gone. `false` if there is
+    /// no thread; else [`Message::Ended`] follows.
+    pub(crate) fn retire(&self) -> bool {
+        self.queue.close(Close::Orderly);
+        self.idle.is_none()
+    }
+}
+
+impl Drop for Spawner {
+    fn drop(&mut self) {
+        // After `retire` this changes nothing. Without it, the guard sees its pipe end and does
+        // what it is there for.
+        self.queue.close(Close::Broken);
+    }
+}
+
+impl Queue {
+    fn push(&self, job: Job) -> io::Result<()> {
+        let mut state = self.lock();
+        if state.closed.is_some() {
+            return Err(io::Error::other("the thread that starts servers is gone"));
+        }
+        let patient = matches!(job, Job::Forget(_)) && state.patient;
+        state.jobs.push_back(job);
+        drop(state);
+        if !patient {
+            self.changed.notify_one();
+        }
+        Ok(())
+    }
+
+    fn close(&self, close: Close) {
+        self.lock().closed.get_or_insert(close);
+        self.changed.notify_one();
+    }
+
+    /// The next thing to do. With `patience`, `None` after that time.
+    fn next(&self, patience: Option<Duration>) -> Option<Result<Job, Close>> {
+        let mut state = self.lock();
+        loop {
+            if let Some(close) = state.closed {
+                return Some(Err(close));
+            }
+            if let Some(job) = state.jobs.pop_front() {
+                return Some(Ok(job));
+            }
+            state.patient = patience.is_some();
+            let Some(patience) = patience else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let waited = self.changed.wait_timeout(state, patience);
+            let (next, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = next;
+            state.patient = false;
+            if waited.timed_out() && state.closed.is_none() && state.jobs.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+struct Worker {
+    queue: Arc<Queue>,
+    surroundings: Surroundings,
+    watch: Option<Watch>,
+    inbox: Arc<Inbox>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        // Whether the guard is to be told something that is not urgent.
+        let mut patience = None;
+        loop {
+            match self.queue.next(patience) {
+                Some(Ok(Job::Start(conn, launch))) => {
+                    let result = start(&self.surroundings, &launch);
+                    let group = result.as_ref().ok().map(|started| started.process.group());
+                    self.inbox.report(Message::Started(conn, result.map(Box::new)));
+                    // After the report: the server is greeted while its guard is told.
+                    if let Some(group) = group {
+                        self.watch(|watch| watch.add(group));
+                        patience = Some(Duration::ZERO);
+                    }
+                }
+                Some(Ok(Job::Forget(group))) => {
+                    self.watch(|watch| watch.remove(group));
+                    patience = patience.or(Some(FORGET_PAUSE));
+                }
+                None => {
+                    self.watch(Watch::tell);
+                    patience = None;
+                }
+                Some(Err(close)) => {
+                    if let (Close::Orderly, Some(watch)) = (close, self.watch) {
+                        watch.retire();
+                    }
+                    self.inbox.report(Message::Ended);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn watch(&mut self, tell: impl FnOnce(&mut Watch) -> io::Result<()>) {
+        let Some(watch) = &mut self.watch else { return };
+        if let Err(error) = tell(watch) {
+            self.watch = None;
+            self.inbox.report(Message::Broken("the guard", error));
+        }
+    }
+}
+
+fn start(surroundings: &Surroundings, launch: &Launch) -> Result<Started, OpenError> {
+    let mut command = surroundings.command(launch)?;
+    let program = Path::new(command.get_program()).to_owned();
+    let started = match Process::start(&mut command) {
+        // What POSIX has a shell do, and so what people expect of a script without `#!`.
+        Err(error) if error.raw_os_error() == Some(EXEC_FORMAT) => {
+            Process::start(&mut through_shell(surroundings, launch, &program)?)
+        }
+        other => other,
+    };
+    let (process, pipes) = started.map_err(|error| refused(&program, &error))?;
+    Ok(Started { process, pipes })
+}
+
+fn through_shell(
+    surroundings: &Surroundings,
+    launch: &Launch,
+    program: &Path,
+) -> Result<Command, OpenError> {
+    let Some(program) = program.to_str() else {
+        return Err(OpenError::NotExecutable { command: launch.command.clone() });
+    };
+    let mut args = vec![program.to_owned()];
+    args.extend(launch.args.iter().cloned());
+    let launch = Launch { command: "/bin/sh".into(), args, ..launch.clone() };
+    surroundings.command(&launch)
+}
