@@ -39,11 +39,15 @@ impl Server {
                 let reply = reply.map_err(|error| CallError::Rpc { error });
                 signals.push(Signal::Answered { call, reply });
             }
-            Heard::Answered { asked: Asked::Initialize, reply: Ok(result) } => {
-                self.greeted(now, &result, signals, out);
-            }
-            Heard::Answered { asked: Asked::Initialize, reply: Err(error) } => {
-                self.refused(now, error, signals, out);
+            // What came in one chunk is heard to its end, also after something in it ended the
+            // conversation: then nobody waits for the handshake any more.
+            Heard::Answered { asked: Asked::Initialize, reply } => {
+                if let Phase::Greeting { .. } = self.phase {
+                    match reply {
+                        Ok(result) => self.greeted(now, &result, signals, out),
+                        Err(error) => self.refused(now, error, signals, out),
+                    }
+                }
             }
             Heard::Answered { asked: Asked::ListTools, reply } => {
                 self.listed(now, reply, signals, out);

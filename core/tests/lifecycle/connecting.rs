@@ -2,13 +2,15 @@
 
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
-use tidegate_core::error::Exit;
+use tidegate_core::config::Source;
+use tidegate_core::error::{Cause, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
-use tidegate_core::id::OpId;
+use tidegate_core::id::{ConnId, OpId};
 use tidegate_core::input::Request;
+use tidegate_core::options::Options;
 use tidegate_core::tools::catalog::ToolState;
 
-use crate::play::{one, two};
+use crate::play::{HELLO, Play, one, two};
 
 /// G3: disconnect one, the other goes on.
 #[test]
@@ -43,4 +45,23 @@ fn a_connect_while_closing_waits_until_the_old_process_is_gone() {
     let done = |op, result| Event::Done { op: OpId::new(op), result };
     assert!(play.events.contains(&done(1, OpResult::Superseded)));
     assert!(play.events.contains(&done(2, OpResult::Done)));
+}
+
+/// What came in one chunk after the end of a conversation changes nothing any more.
+#[test]
+fn an_answer_in_the_same_chunk_as_a_fatal_one_does_not_revive_the_server() {
+    let mut options = Options::new(
+        "/project",
+        vec![Source::inline("test", r#"{"mcpServers":{"a":{"command":"a"}}}"#)],
+    );
+    options.limits.message_bytes = 512;
+    let mut play = Play::with(options);
+    play.start().opened(0);
+    play.take_commands();
+    let endless = format!(r#"{{"jsonrpc":"2.0","result":"{}"}}"#, "x".repeat(600));
+    let hello = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{HELLO}}}"#);
+    play.says(0, &format!("{endless}\n{hello}"));
+    assert_eq!(play.take_commands(), [Command::CloseInput { conn: ConnId::new(0) }]);
+    let ServerState::Failed { failure } = play.state("a") else { panic!() };
+    assert_eq!(failure.cause, Cause::Limit { what: "message".into(), limit: 512 });
 }
