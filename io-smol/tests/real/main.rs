@@ -1,0 +1,7 @@
+//! The driver with real processes, signals and files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod ending;
+mod processes;
+mod project;
