@@ -1,0 +1,183 @@
+//! The command line: what can be asked for, and how the help words it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Everything on the command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tidegate",
+    version,
+    about = "Starts the MCP servers of your project behind a gate, lists their tools and calls them.",
+    after_help = EXIT_CODES,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    /// The flags that every command takes.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    the operation failed: a called tool failed, a server that was named did not connect
+  2    wrong usage, or a configuration file you named cannot be read
+  129, 130, 143
+       ended by SIGHUP, SIGINT or SIGTERM, after every server was stopped
+
+Without --config the servers come from .tidegate/mcp.json, mcp.json and .mcp.json in the project
+and from mcp.json in your own configuration directory. Try `tidegate demo` first.";
+
+/// The flags that every command takes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Read this configuration file and no other; may be repeated, the first is the strongest
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Vec<PathBuf>,
+    /// The directory of the project [default: the current directory]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Start only this server; may be repeated [default: all that are configured]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) server: Vec<String>,
+    /// How long to wait for live answers before cached tools are offered; 0 answers at once from
+    /// the cache
+    #[arg(long, value_name = "MS", default_value_t = 250, global = true)]
+    pub(crate) gate: u64,
+    /// How long a server may take to start, and a call may go without an answer or progress
+    /// [default: 30000 to start, 60000 for a call]
+    #[arg(long, value_name = "MS", global = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Approve the servers that the project's own files bring along, for this run [default: they
+    /// are listed as needs-approval and not started]
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    /// Record the run in this file, for `replay` and `timeline` [default: no record]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) trace: Option<PathBuf>,
+    /// Print JSON for programs [default: text for people]
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Show what servers write to standard error as they write it, and more detail [default: only
+    /// with a failure]
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+    /// Show no progress and no hints [default: progress while servers start, on a terminal]
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the servers and list them with their tools and problems
+    ///
+    /// Answers when every server has answered or, at the latest, when the gate opens and
+    /// everything still starting has a cached list of tools. A failing server does not fail the
+    /// command.
+    List(ListArgs),
+    /// Find tools by name
+    Tools(ToolsArgs),
+    /// Call a tool and print what a model would get to read
+    ///
+    /// The tool is named by its server and its own name, or by the name that `tools` shows:
+    ///
+    ///   tidegate call github search_issues '{"query": "is:open"}'
+    ///   tidegate call mcp_github_search_issues --arg query=is:open
+    #[command(verbatim_doc_comment)]
+    Call(CallArgs),
+    /// Show the whole lifecycle on built-in servers; needs nothing but this program
+    Demo,
+    /// Run a recorded trace again and compare every command and event, byte for byte
+    Replay(ReplayArgs),
+    /// Show a recorded trace as text or as a picture
+    ///
+    /// In the text, `<` is what happened to Tidegate, `>` what it ordered, `!` what it reported
+    /// and `~` the clock.
+    Timeline(TimelineArgs),
+    /// One of the built-in servers of `demo`
+    #[command(name = "__demo-server", hide = true)]
+    DemoServer(DemoServerArgs),
+}
+
+/// What `list` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// Answer when every server is ready or has failed [default: at the gate]
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Show the input schema of each tool [default: names and descriptions]
+    #[arg(long)]
+    pub(crate) schema: bool,
+    /// Exit with 1 if a server failed or something configured cannot be used [default: exit
+    /// with 0]
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// What `tools` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ToolsArgs {
+    /// A part of the name in any case, or a pattern with `*` and `?` for the whole name [default:
+    /// all tools]
+    #[arg(value_name = "PATTERN")]
+    pub(crate) pattern: Option<String>,
+    /// Answer when every server is ready or has failed [default: at the gate]
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Show the input schema of each tool [default: names and descriptions]
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+/// What `call` takes.
+#[derive(Args, Debug)]
+#[command(override_usage = "\
+tidegate call [OPTIONS] SERVER TOOL [JSON]
+       tidegate call [OPTIONS] EXPOSED_NAME [JSON]")]
+pub(crate) struct CallArgs {
+    /// SERVER TOOL, or the name the tool is exposed under; then its arguments as a JSON object,
+    /// `-` to read them from standard input [default: {}]
+    #[arg(value_name = "WHAT", num_args = 1..=3, required = true, allow_hyphen_values = false)]
+    pub(crate) what: Vec<String>,
+    /// One argument; the value is read as JSON if it is JSON and as text if not; may be repeated
+    #[arg(long = "arg", value_name = "KEY=VALUE")]
+    pub(crate) args: Vec<String>,
+}
+
+/// What `replay` takes.
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// A trace recorded with --trace
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+}
+
+/// What `timeline` takes.
+#[derive(Args, Debug)]
+pub(crate) struct TimelineArgs {
+    /// A trace recorded with --trace
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// Draw the trace into this file, a lane per server, for a browser [default: text on standard
+    /// output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// Which built-in server to be.
+#[derive(Args, Debug)]
+pub(crate) struct DemoServerArgs {
+    /// The kind of server.
+    #[arg(value_enum)]
+    pub(crate) kind: crate::demo::server::Kind,
+}

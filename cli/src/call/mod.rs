@@ -1,0 +1,157 @@
+//! `call`: one tool, and what a model would get to read.
+
+mod arguments;
+mod target;
+
+use std::io::{self, IsTerminal as _, Read as _};
+use std::time::Instant;
+
+use tidegate_core::error::CallError;
+use tidegate_core::event::Outcome;
+use tidegate_core::limits::Limits;
+use tidegate_core::tools::content;
+
+use crate::args::{CallArgs, Global};
+use crate::exit::{Exit, Trouble};
+use crate::output::json::{self, VERSION};
+use crate::output::servers::{self, TAIL_LINES};
+use crate::output::{self, visible};
+use crate::session::{self, Ended, Plan, Session};
+use crate::watch::Activity;
+use target::Found;
+
+/// What came of a call.
+#[derive(Debug)]
+struct Called {
+    found: Found,
+    outcome: Outcome,
+    /// The last its server said, if it could not be called; safe for a terminal.
+    last_words: Vec<String>,
+    elapsed_ms: u64,
+}
+
+/// Calls.
+///
+/// # Errors
+/// If the arguments are not JSON, if there is no such tool, or if the flags cannot be used.
+pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
+    let (wanted, json) = target::split(&args.what).map_err(Trouble::Usage)?;
+    let text = match json {
+        // F-090: standard input is read only when asked for.
+        Some("-") => Some(standard_input()?),
+        Some(text) => Some(text.to_owned()),
+        None => None,
+    };
+    let arguments = arguments::merge(text.as_deref(), &args.args).map_err(Trouble::Usage)?;
+    let only: Vec<&str> = wanted.server().into_iter().collect();
+    let began = Instant::now();
+    let work = async |session: &Session| {
+        let found = target::find(session, &wanted).await?;
+        let tool = visible::one_line(&found.label()).into_owned();
+        *session.activity.borrow_mut() = Activity::Calling { tool, progress: String::new() };
+        let began = Instant::now();
+        let outcome = session.host.call(found.target(), arguments, global.timeout).await;
+        if let Outcome::Failed(CallError::UnknownTool { .. }) = &outcome {
+            return Err(target::unknown_tool(session, &wanted).await);
+        }
+        let elapsed_ms = millis(began);
+        let last_words = last_words(session, &outcome).await;
+        Ok(Called { found, outcome, last_words, elapsed_ms })
+    };
+    session::run(Plan::new(global, &only)?, work, |_, ended| {
+        let called = match ended {
+            Ended::Done(called) => called,
+            Ended::Signalled => {
+                let outcome = Outcome::Aborted;
+                let (found, last_words) = (wanted.as_typed(), Vec::new());
+                Called { found, outcome, last_words, elapsed_ms: millis(began) }
+            }
+        };
+        if global.json { print_json(&called) } else { print_text(&called) }
+    })
+}
+
+/// What a server that could not be called has said in the end.
+async fn last_words(session: &Session, outcome: &Outcome) -> Vec<String> {
+    let Outcome::Failed(CallError::NotConnected { server, .. }) = outcome else {
+        return Vec::new();
+    };
+    let status = session.host.status().await;
+    let server = status.servers.iter().find(|one| one.name == *server);
+    server.map(|server| servers::tail(&server.stderr_tail, TAIL_LINES)).unwrap_or_default()
+}
+
+fn print_text(called: &Called) -> Result<Exit, Trouble> {
+    let Ok(mut text) = content::text_for_model(&called.outcome) else {
+        return Ok(Exit::Failed);
+    };
+    if let Outcome::Failed(error) = &called.outcome {
+        let mut told = visible::block(&error.to_string()).into_owned();
+        for line in &called.last_words {
+            told.push_str(&format!("\n  {line}"));
+        }
+        return Err(Trouble::Failed(told));
+    }
+    if io::stdout().is_terminal() {
+        text = visible::block(&text).into_owned();
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    output::data(&text)?;
+    Ok(if is_success(&called.outcome) { Exit::Done } else { Exit::Failed })
+}
+
+fn print_json(called: &Called) -> Result<Exit, Trouble> {
+    let result = match &called.outcome {
+        Outcome::Answered(result) => Some(result),
+        Outcome::Failed(_) | Outcome::Aborted => None,
+    };
+    let text = content::text_for_model(&called.outcome).ok();
+    let outcome = match &called.outcome {
+        Outcome::Answered(result) => match content::flatten(result) {
+            Ok(flat) if flat.is_error => "tool_error",
+            Ok(_) => "ok",
+            Err(_) => "error",
+        },
+        Outcome::Failed(_) => "error",
+        Outcome::Aborted => "aborted",
+    };
+    let line = json::line(&json::Call {
+        version: VERSION,
+        server: called.found.server(),
+        tool: called.found.tool(),
+        outcome,
+        text: text.as_deref(),
+        content: result.and_then(content::content_json),
+        structured: result.and_then(content::structured_json),
+        elapsed_ms: called.elapsed_ms,
+    })?;
+    output::data(&line)?;
+    Ok(if outcome == "ok" { Exit::Done } else { Exit::Failed })
+}
+
+fn is_success(outcome: &Outcome) -> bool {
+    let Outcome::Answered(result) = outcome else { return false };
+    content::flatten(result).is_ok_and(|flat| !flat.is_error)
+}
+
+/// All of standard input; no longer than a message may be.
+fn standard_input() -> Result<String, Trouble> {
+    let limit = Limits::default().message_bytes;
+    let mut text = String::new();
+    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    io::stdin()
+        .lock()
+        .take(bound)
+        .read_to_string(&mut text)
+        .map_err(|error| Trouble::Usage(format!("standard input: {error}")))?;
+    if text.len() > limit {
+        return Err(Trouble::Usage(format!("standard input is longer than {limit} bytes")));
+    }
+    Ok(text)
+}
+
+fn millis(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

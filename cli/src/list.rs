@@ -1,0 +1,123 @@
+//! `list`: the servers with their state, their tools, and what there is to mend.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tidegate_core::error::{Problem, Severity};
+use tidegate_core::event::ServerState;
+use tidegate_core::hub::status::{ServerStatus, Status};
+use tidegate_core::id::ServerName;
+use tidegate_core::tools::catalog::Catalog;
+
+use crate::args::{Global, ListArgs};
+use crate::exit::{Exit, Trouble};
+use crate::output::json::{self, Times};
+use crate::output::paint::{Paint, Tone};
+use crate::output::servers::{self, APPROVE};
+use crate::output::{self, Screen, problems, tools};
+use crate::session::{self, Ended, Plan, Session};
+
+/// What is known at the moment of the answer.
+#[derive(Debug)]
+struct Listing {
+    status: Status,
+    catalog: Arc<Catalog>,
+    elapsed_ms: u64,
+}
+
+/// Lists.
+///
+/// # Errors
+/// If the flags or a file the user named cannot be used.
+pub(crate) fn run(global: &Global, args: &ListArgs) -> Result<Exit, Trouble> {
+    let plan = Plan::new(global, &[])?;
+    let looked = plan.files();
+    let work = async |session: &Session| {
+        let mut elapsed_ms = session.start().await?.elapsed_ms;
+        if args.wait {
+            session.settle().await;
+            elapsed_ms = session.elapsed_ms();
+        }
+        let (status, catalog) = (session.host.status().await, session.host.catalog().await);
+        Ok(Listing { status, catalog, elapsed_ms })
+    };
+    session::run(plan, work, |session, ended| {
+        let Ended::Done(mut listing) = ended else { return Ok(Exit::Failed) };
+        if global.json {
+            output::data(&as_json(global, args, &listing)?)?;
+        }
+        listing.narrow(&session.only);
+        if !global.json {
+            output::data(&as_text(global, args, &listing, session))?;
+            if listing.status.servers.is_empty() && !global.quiet {
+                output::message(&nowhere(&looked, session));
+            }
+        }
+        let failed = args.strict && listing.is_wanting();
+        Ok(if failed { Exit::Failed } else { Exit::Done })
+    })
+}
+
+impl Listing {
+    /// Leaves out what was not asked for; nothing if everything was.
+    fn narrow(&mut self, only: &BTreeSet<ServerName>) {
+        if !only.is_empty() {
+            self.status.servers.retain(|server| only.contains(&server.name));
+            let wanted = |problem: &Problem| {
+                problem.server.as_ref().is_none_or(|server| only.contains(server))
+            };
+            self.status.problems.retain(wanted);
+        }
+    }
+
+    /// Whether a server failed or something that is configured cannot be used (`--strict`).
+    fn is_wanting(&self) -> bool {
+        let failed = |state: &ServerState| matches!(state, ServerState::Failed { .. });
+        self.status.servers.iter().any(|server| failed(&server.state))
+            || self.status.problems.iter().any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// How to approve what needs approval, if anything does (F-039).
+    fn approval(&self, paint: Paint) -> String {
+        let needs = |server: &&ServerStatus| matches!(server.state, ServerState::NeedsApproval);
+        let count = self.status.servers.iter().filter(needs).count();
+        let told = match count {
+            0 => return String::new(),
+            1 => "1 server of the project needs".to_owned(),
+            _ => format!("{count} servers of the project need"),
+        };
+        let text = format!("{told} your approval. To approve for one run: {APPROVE}");
+        format!("{}\n", paint.text(Tone::Waiting, &text))
+    }
+}
+
+fn as_json(global: &Global, args: &ListArgs, listing: &Listing) -> Result<String, Trouble> {
+    let times = Times { gate_ms: global.gate, elapsed_ms: listing.elapsed_ms };
+    let list = json::List::new(&listing.status, &listing.catalog.tools, args.schema.into(), times);
+    Ok(json::line(&list)?)
+}
+
+fn as_text(global: &Global, args: &ListArgs, listing: &Listing, session: &Session) -> String {
+    let screen = Screen::stdout();
+    let places = &session.places;
+    let detail = if global.verbose { servers::Detail::Full } else { servers::Detail::Short };
+    let tools = &listing.catalog.tools;
+    let sections = [
+        servers::render(&listing.status.servers, tools, places, detail, screen),
+        tools::render(tools.iter().map(AsRef::as_ref), args.schema.into(), screen),
+        problems::render(&listing.status.problems, places, screen),
+        listing.approval(screen.paint),
+    ];
+    let told: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    told.join("\n")
+}
+
+/// That nothing is configured, and where it could be.
+fn nowhere(looked: &[String], session: &Session) -> String {
+    let files: Vec<String> =
+        looked.iter().map(|file| format!("\n  {}", session.places.short(file))).collect();
+    format!(
+        "no servers are configured; looked for{}\nTry `tidegate demo` to see what would happen.",
+        files.concat()
+    )
+}

@@ -1,0 +1,294 @@
+//! One run of a runtime for one command: opened, watched, ended within its bounds whatever
+//! happens.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use futures_lite::future;
+use tidegate_core::config::{Level, Places};
+use tidegate_core::error::{Category, Problem, Severity};
+use tidegate_core::event::{ServerState, StartReport};
+use tidegate_core::hub::policy::Trust;
+use tidegate_core::hub::status::{ServerStatus, Status};
+use tidegate_core::id::ServerName;
+use tidegate_core::options::Options;
+use tidegate_smol::places::Directories;
+use tidegate_smol::signals::{Ending, Signals};
+use tidegate_smol::{Driver, Host, News, Settings, block_on, open};
+
+use crate::args::Global;
+use crate::exit::{Exit, Trouble};
+use crate::nearest::nearest;
+use crate::output::{places::Places as Short, problems, visible};
+use crate::progress::Progress;
+use crate::watch::{self, Activity};
+
+/// What a command has to do with while its servers run.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The runtime.
+    pub(crate) host: Host,
+    /// What the line of progress says.
+    pub(crate) activity: RefCell<Activity>,
+    /// How paths are shortened for people.
+    pub(crate) places: Short,
+    /// The line of progress.
+    pub(crate) progress: Progress,
+    /// Whether what servers say is passed on as they say it.
+    pub(crate) voices: Voices,
+    /// The servers that were asked for; empty if all are wanted.
+    pub(crate) only: BTreeSet<ServerName>,
+    named: Vec<String>,
+    began: Instant,
+}
+
+/// Whether what servers say is passed on as they say it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Voices {
+    /// It is (`-v`).
+    Heard,
+    /// It is not.
+    Unheard,
+}
+
+/// What a runtime is opened with for a command.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    settings: Settings,
+    quiet: bool,
+}
+
+impl Plan {
+    /// What the flags say; `only` are the servers the command itself needs, all if none.
+    ///
+    /// # Errors
+    /// If the project's directory or a path cannot be used.
+    pub(crate) fn new(global: &Global, only: &[&str]) -> Result<Self, Trouble> {
+        let directories = Directories::find();
+        let cwd = global.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+        let places: Places = directories
+            .places(&cwd, &global.config)
+            .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))?;
+        let mut options = Options::new(&places.cwd, places.sources());
+        options.only = global
+            .server
+            .iter()
+            .map(String::as_str)
+            .chain(only.iter().copied())
+            .map(ServerName::new)
+            .collect();
+        options.forward_stderr = global.verbose;
+        let policy = &mut options.policy;
+        policy.gate_ms = global.gate;
+        if let Some(ms) = global.timeout {
+            policy.connect_ms = ms;
+            policy.call_ms = ms;
+        }
+        if global.trust_project {
+            policy.trust = Trust::All;
+        }
+        let mut settings = Settings::new(options);
+        settings.cache_dir = directories.cache;
+        settings.trace.clone_from(&global.trace);
+        Ok(Self { settings, quiet: global.quiet })
+    }
+
+    /// The files that are asked for servers, the strongest first.
+    pub(crate) fn files(&self) -> Vec<String> {
+        self.settings.options.sources.iter().map(|source| source.path.clone()).collect()
+    }
+
+    /// A plan with settings of its own and no line of progress.
+    pub(crate) const fn silent(settings: Settings) -> Self {
+        Self { settings, quiet: true }
+    }
+}
+
+/// How the work of a command ended.
+#[derive(Debug)]
+pub(crate) enum Ended<T> {
+    /// It was done.
+    Done(T),
+    /// A signal came first; the work was dropped, its calls cancelled.
+    Signalled,
+}
+
+/// Opens a runtime, does the work, lets `conclude` print what came of it, and ends the runtime.
+/// A signal ends the work at any moment; a second one does not wait for anybody.
+///
+/// # Errors
+/// What went wrong, after the teardown.
+pub(crate) fn run<T>(
+    plan: Plan,
+    work: impl AsyncFnOnce(&Session) -> Result<T, Trouble>,
+    conclude: impl FnOnce(&Session, Ended<T>) -> Result<Exit, Trouble>,
+) -> Result<Exit, Trouble> {
+    let mut signals = Signals::new()?;
+    let (session, driver) = Session::open(plan)?;
+    block_on(driver, async {
+        let working = async { work(&session).await.map(Ended::Done) };
+        let watching = async { Err(watch::watch(&session).await) };
+        let ended = future::or(watching, working);
+        let mut signal = None;
+        let ended = future::or(ended, async {
+            signal = Some(signals.next().await);
+            Ok(Ended::Signalled)
+        })
+        .await;
+        session.progress.erase();
+        let exit = ended.and_then(|ended| conclude(&session, ended));
+        teardown(&session.host, &mut signals, signal)
+            .await
+            .map_or(exit, |ending| Ok(Exit::Signal(ending)))
+    })?
+}
+
+/// Ends every server. Gives the signal that ends the command, if one came before or meanwhile.
+async fn teardown(
+    host: &Host,
+    signals: &mut Signals,
+    mut signal: Option<Ending>,
+) -> Option<Ending> {
+    let mut ending = Box::pin(host.shutdown());
+    loop {
+        let next = future::or(
+            async {
+                (&mut ending).await;
+                None
+            },
+            async { Some(signals.next().await) },
+        )
+        .await;
+        let Some(next) = next else { return signal };
+        match signal {
+            None => signal = Some(next),
+            Some(_) => kill(&host.status().await),
+        }
+    }
+}
+
+/// Ends every process group at once; the driver hears of it as of any other end.
+fn kill(status: &Status) {
+    for pid in status.servers.iter().filter_map(|server| server.pid) {
+        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(pid) = pid {
+            // Gone already: what was wanted.
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl Session {
+    fn open(plan: Plan) -> io::Result<(Self, Driver)> {
+        let options = &plan.settings.options;
+        let voices = if options.forward_stderr { Voices::Heard } else { Voices::Unheard };
+        let explicit = options.sources.iter().filter(|source| source.level == Level::Explicit);
+        let named = explicit.map(|source| source.path.clone()).collect();
+        let places = Short::new(Path::new(&options.cwd));
+        let only = options.only.clone();
+        let (host, driver) = open(plan.settings)?;
+        let session = Self {
+            host,
+            activity: RefCell::new(Activity::Starting),
+            places,
+            progress: Progress::new(plan.quiet),
+            voices,
+            only,
+            named,
+            began: Instant::now(),
+        };
+        Ok((session, driver))
+    }
+
+    /// Starts the servers and waits for the gate.
+    ///
+    /// # Errors
+    /// If a server that was asked for is not configured.
+    pub(crate) async fn start(&self) -> Result<StartReport, Trouble> {
+        let report = self.host.start().await;
+        let status = self.host.status().await;
+        if let Some(trouble) = status.problems.iter().find_map(|problem| self.unreadable(problem)) {
+            return Err(trouble);
+        }
+        self.known(&status)?;
+        Ok(report)
+    }
+
+    /// Waits until no server is starting any more: each is bounded by its own connect limit.
+    pub(crate) async fn settle(&self) {
+        let mut events = self.host.events();
+        while self.host.status().await.servers.iter().any(is_starting) {
+            match events.next().await {
+                Some(News::Event(_) | News::Missed(_)) => {}
+                None => return,
+            }
+        }
+    }
+
+    /// Milliseconds since the runtime was opened.
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// What to do about a problem if it is that a file the user named cannot be read.
+    pub(crate) fn unreadable(&self, problem: &Problem) -> Option<Trouble> {
+        let whole_file = matches!(
+            problem.category,
+            Category::UnreadableFile
+                | Category::FileTooLarge
+                | Category::EncodingInvalid
+                | Category::SyntaxError
+                | Category::DepthLimit
+                | Category::WrongRootType
+        );
+        let named = problem.file.as_ref().is_some_and(|file| self.named.contains(file));
+        (whole_file && named && problem.severity == Severity::Error)
+            .then(|| Trouble::Usage(problems::one_line(problem, &self.places)))
+    }
+
+    /// Checks that the servers that were asked for are configured.
+    fn known(&self, status: &Status) -> Result<(), Trouble> {
+        let names = || status.servers.iter().map(|server| server.name.as_str());
+        for wanted in &self.only {
+            if !names().any(|name| name == wanted.as_str()) {
+                return Err(Trouble::Failed(unknown("server", wanted.as_str(), names())));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_starting(server: &ServerStatus) -> bool {
+    matches!(server.state, ServerState::Connecting)
+}
+
+/// How many names are told where none is near.
+const NAMES_TOLD: usize = 20;
+
+/// That there is no such thing, and what there is. Safe for a terminal.
+pub(crate) fn unknown<'a>(
+    thing: &str,
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    let quoted = |name: &str| format!("\"{}\"", visible::one_line(name));
+    let near: Vec<String> = nearest(wanted, names.clone()).into_iter().map(quoted).collect();
+    let hint = if !near.is_empty() {
+        format!("did you mean {}?", near.join(" or "))
+    } else {
+        let total = names.clone().count();
+        let told: Vec<String> = names.take(NAMES_TOLD).map(quoted).collect();
+        match total {
+            0 => "there is none".to_owned(),
+            1 => format!("there is {}", told.join(", ")),
+            _ if total > told.len() => {
+                format!("there are {} and {} more", told.join(", "), total - told.len())
+            }
+            _ => format!("there are {}", told.join(", ")),
+        }
+    };
+    format!("no {thing} named {}; {hint}", quoted(wanted))
+}

@@ -1,0 +1,53 @@
+//! `timeline`: a recorded run as text, or as a picture.
+
+/// Adds to a text that cannot refuse.
+macro_rules! put {
+    ($out:expr, $($what:tt)*) => {{
+        use std::fmt::Write as _;
+        // Writing into a `String` cannot fail.
+        let _ = write!($out, $($what)*);
+    }};
+}
+
+mod calls;
+mod frame;
+mod lanes;
+mod scale;
+mod svg;
+
+use std::fs;
+
+use serde::Serialize;
+
+use crate::args::{Global, TimelineArgs};
+use crate::exit::{Exit, Trouble};
+use crate::output::{self, json};
+use crate::trace_file;
+use lanes::Picture;
+
+/// What `timeline --json` prints.
+#[derive(Debug, Serialize)]
+struct Report {
+    version: u32,
+    timeline: Vec<String>,
+}
+
+/// Shows a trace.
+///
+/// # Errors
+/// If the file is no trace, or the picture cannot be written.
+pub(crate) fn run(global: &Global, args: &TimelineArgs) -> Result<Exit, Trouble> {
+    let lines = trace_file::read(&args.trace)?;
+    if let Some(file) = &args.svg {
+        fs::write(file, svg::render(&Picture::of(&lines)))
+            .map_err(|error| Trouble::Failed(format!("{}: {error}", file.display())))?;
+        return Ok(Exit::Done);
+    }
+    let told: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    output::data(&if global.json {
+        json::line(&Report { version: json::VERSION, timeline: told })?
+    } else {
+        told.join("\n") + "\n"
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,52 @@
+//! `tools`: find tools by name.
+
+pub(crate) mod pattern;
+
+use tidegate_core::tools::catalog::Tool;
+
+use crate::args::{Global, ToolsArgs};
+use crate::exit::{Exit, Trouble};
+use crate::output::{self, Screen, json, tools};
+use crate::session::{self, Ended, Plan, Session};
+use pattern::Pattern;
+
+/// Finds tools.
+///
+/// # Errors
+/// If the flags or a file the user named cannot be used.
+pub(crate) fn run(global: &Global, args: &ToolsArgs) -> Result<Exit, Trouble> {
+    let pattern = Pattern::new(args.pattern.as_deref().unwrap_or_default());
+    let work = async |session: &Session| {
+        session.start().await?;
+        if args.wait {
+            session.settle().await;
+        }
+        Ok(session.host.catalog().await)
+    };
+    session::run(Plan::new(global, &[])?, work, |_, ended| {
+        let Ended::Done(catalog) = ended else { return Ok(Exit::Failed) };
+        let found: Vec<&Tool> = catalog
+            .tools
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|tool: &&Tool| pattern.matches(&tool.exposed))
+            .collect();
+        let shown = found.iter().copied();
+        if global.json {
+            output::data(&json::line(&json::Tools::new(shown, args.schema.into()))?)?;
+        } else {
+            output::data(&tools::render(shown, args.schema.into(), Screen::stdout()))?;
+            if found.is_empty() && !global.quiet {
+                output::message(&nothing(catalog.tools.len()));
+            }
+        }
+        Ok(Exit::Done)
+    })
+}
+
+fn nothing(total: usize) -> String {
+    match total {
+        0 => "there are no tools; `tidegate list` says why".to_owned(),
+        _ => format!("none of the {total} tools has such a name"),
+    }
+}
