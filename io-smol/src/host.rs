@@ -12,7 +12,7 @@ use tidegate_core::bytes::Json;
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, OpId, ServerName};
-use tidegate_core::input::{NewCall, Request, Target};
+use tidegate_core::input::{Request, Target};
 use tidegate_core::tools::catalog::Catalog;
 
 use crate::events::{Events, subscription};
@@ -33,7 +33,6 @@ pub struct Host {
 struct Handle {
     inbox: Arc<Inbox>,
     ops: AtomicU64,
-    calls: AtomicU64,
 }
 
 impl Drop for Handle {
@@ -44,7 +43,7 @@ impl Drop for Handle {
 
 impl Host {
     pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
-        let handle = Handle { inbox, ops: AtomicU64::new(0), calls: AtomicU64::new(0) };
+        let handle = Handle { inbox, ops: AtomicU64::new(0) };
         Self { handle: Arc::new(handle) }
     }
 
@@ -102,10 +101,9 @@ impl Host {
     /// progress, if not the server's own or the default. The call is under way when this
     /// returns; it ends when the future resolves or is dropped.
     pub fn call(&self, target: Target, arguments: Json, timeout_ms: Option<u64>) -> Call {
-        let id = CallId::new(self.handle.calls.fetch_add(1, Ordering::Relaxed));
         let (reply, answer) = reply();
         let inbox = Arc::clone(&self.handle.inbox);
-        inbox.ask(Message::Call(NewCall { call: id, target, arguments, timeout_ms }, reply));
+        let id = inbox.call(target, arguments, timeout_ms, reply);
         Call { id, inbox, answer, ended: AtomicBool::new(false) }
     }
 

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use tidegate_core::bytes::Json;
 use tidegate_core::error::{CallError, Exit, OpenError};
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::{ConnId, OpId};
-use tidegate_core::input::{Fact, NewCall, Request};
+use tidegate_core::id::{CallId, ConnId, OpId};
+use tidegate_core::input::{Fact, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
 
@@ -84,6 +85,8 @@ pub(crate) struct Inbox {
 #[derive(Debug, Default)]
 struct State {
     messages: VecDeque<Stamped>,
+    /// How many calls there were.
+    calls: u64,
     waker: Option<Waker>,
     last: Option<Last>,
 }
@@ -110,18 +113,37 @@ impl Inbox {
         self.put(message, usize::MAX);
     }
 
+    /// Puts in a call and gives it its number, in one step: the machine takes numbers only as
+    /// they rise.
+    pub(crate) fn call(
+        &self,
+        target: Target,
+        arguments: Json,
+        timeout_ms: Option<u64>,
+        reply: Reply<Outcome>,
+    ) -> CallId {
+        let mut state = self.lock();
+        let call = CallId::new(state.calls);
+        state.calls += 1;
+        let new = NewCall { call, target, arguments, timeout_ms };
+        self.put_into(state, Message::Call(new, reply), HOST_MESSAGES_MAX);
+        call
+    }
+
     fn put(&self, message: Message, max: usize) {
-        let at = self.clock.now();
-        let waker = {
-            let mut state = self.lock();
-            if state.last.is_some() || state.messages.len() >= max {
-                drop(state);
-                drop(message);
-                return;
-            }
-            state.messages.push_back(Stamped { at, message });
-            state.waker.take()
-        };
+        self.put_into(self.lock(), message, max);
+    }
+
+    fn put_into(&self, mut state: MutexGuard<'_, State>, message: Message, max: usize) {
+        if state.last.is_some() || state.messages.len() >= max {
+            // Outside of the lock: whoever waits for an answer is woken by this.
+            drop(state);
+            drop(message);
+            return;
+        }
+        state.messages.push_back(Stamped { at: self.clock.now(), message });
+        let waker = state.waker.take();
+        drop(state);
         if let Some(waker) = waker {
             waker.wake();
         }

@@ -70,7 +70,7 @@ impl PollSet {
     /// Waits until something is ready, the bell rings or the time is over, and adds what is
     /// ready to `ready`. `None` waits for ever.
     pub(crate) fn wait(
-        &mut self,
+        &self,
         timeout: Option<Duration>,
         ready: &mut Vec<Source>,
     ) -> io::Result<()> {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_bell_ends_a_wait_from_another_thread() {
-        let mut set = PollSet::new().unwrap();
+        let set = PollSet::new().unwrap();
         let bell = set.bell();
         let ringer = std::thread::spawn(move || bell.ring());
         let mut ready = Vec::new();

@@ -1,17 +1,17 @@
 //! epoll, level-triggered.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 
 /// How many events one wait fetches; more are fetched by the next.
-const EVENTS_MAX: usize = 256;
+const EVENTS_MAX: usize = 64;
 
 /// The key of the bell; no connection has it.
 const BELL: u64 = u64::MAX;
@@ -19,7 +19,6 @@ const BELL: u64 = u64::MAX;
 pub(super) struct PollSet {
     epoll: OwnedFd,
     bell: Bell,
-    events: Vec<Event>,
 }
 
 /// Ends a wait. Cheap to clone.
@@ -38,7 +37,7 @@ impl PollSet {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &bell, EventData::new_u64(BELL), EventFlags::IN)?;
-        Ok(Self { epoll, bell: Bell(Arc::new(bell)), events: Vec::with_capacity(EVENTS_MAX) })
+        Ok(Self { epoll, bell: Bell(Arc::new(bell)) })
     }
 
     pub(super) fn watch(&self, fd: BorrowedFd<'_>, writable: bool, key: u64) -> io::Result<()> {
@@ -51,17 +50,18 @@ impl PollSet {
     }
 
     pub(super) fn wait(
-        &mut self,
+        &self,
         timeout: Option<Duration>,
         mut ready: impl FnMut(u64),
     ) -> io::Result<()> {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        self.events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
+        let mut space = [const { MaybeUninit::<Event>::uninit() }; EVENTS_MAX];
+        let events = match epoll::wait(&self.epoll, &mut space, timeout.as_ref()) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
-        }
-        for event in &self.events {
+        };
+        for event in events {
             if event.data.u64() == BELL {
                 let _ = rustix::io::read(&*self.bell.0, &mut [0; 8]);
             } else {

@@ -46,7 +46,7 @@ impl PollSet {
     }
 
     pub(super) fn wait(
-        &mut self,
+        &self,
         timeout: Option<Duration>,
         mut ready: impl FnMut(u64),
     ) -> io::Result<()> {

@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ending;
+mod files;
+mod hosts;
 mod processes;
 mod project;
