@@ -204,6 +204,11 @@ impl Connection {
             shared.poll.forget(exit_fd.as_fd(), Source { conn: self.conn, end: End::Exit });
         }
         self.leaderless = Some(Leaderless { exit, next: now, pause: LOOK_PAUSE_MIN });
+        // A wrapper that leaves its server behind exits with success. A server that fails is over,
+        // whoever of its children still holds its output open (L8).
+        if exit != Exit::Code(0) && self.end_output(shared) {
+            shared.facts.push_back(Fact::OutputEnded { conn: self.conn });
+        }
     }
 
     /// When the group is to be looked at, if its leader has ended.
@@ -230,10 +235,7 @@ impl Connection {
             let source = Source { conn, end: End::Errors };
             rest(errors, source, shared, |bytes| Fact::Complained { conn, bytes });
         }
-        if let Some(output) = self.output.take() {
-            let source = Source { conn, end: End::Output };
-            rest(output, source, shared, |bytes| Fact::Received { conn, bytes });
-        }
+        self.end_output(shared);
         self.drop_input(shared);
         let exit = self.leaderless.map_or(Exit::Unknown, |leaderless| leaderless.exit);
         shared.facts.push_back(Fact::Closed { conn, exit });
@@ -245,6 +247,15 @@ impl Connection {
             leaderless.pause = LOOK_PAUSE_MIN;
             leaderless.next = leaderless.next.min(Instant::now() + LOOK_PAUSE_MIN);
         }
+    }
+
+    /// Reads what is left of the output and no more; whether it was open.
+    fn end_output(&mut self, shared: &mut Shared) -> bool {
+        let conn = self.conn;
+        let Some(output) = self.output.take() else { return false };
+        let source = Source { conn, end: End::Output };
+        rest(output, source, shared, |bytes| Fact::Received { conn, bytes });
+        true
     }
 
     fn break_input(&mut self, shared: &mut Shared) {

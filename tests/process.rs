@@ -1,0 +1,19 @@
+//! Does the driver keep its duties with real processes?
+//!
+//! One file for each part of a process's life. The servers are scripted (`bin/scripted`), so
+//! nothing but cargo is needed. Every test ends with a check that no process is left.
+
+#[path = "process/calls.rs"]
+mod calls;
+#[path = "process/framing.rs"]
+mod framing;
+#[path = "process/hosts.rs"]
+mod hosts;
+#[path = "process/reload.rs"]
+mod reload;
+#[path = "process/spawning.rs"]
+mod spawning;
+#[path = "process/startup.rs"]
+mod startup;
+#[path = "process/teardown.rs"]
+mod teardown;
