@@ -1,5 +1,6 @@
 //! A live host in a test: the driver and real processes in a project of their own.
 
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,7 +14,9 @@ use tidegate_core::config::Source;
 use tidegate_core::event::Outcome;
 use tidegate_core::input::Target;
 use tidegate_core::options::Options;
+use tidegate_core::replay::replay;
 use tidegate_core::tools::content;
+use tidegate_core::trace::TraceLine;
 use tidegate_smol::{Host, Settings};
 
 use crate::processes::{self, MARK};
@@ -82,7 +85,8 @@ impl World {
     /// Runs a host with these servers, started, and shuts it down.
     ///
     /// # Panics
-    /// If it takes too long, or a process is left when the host has stopped.
+    /// If it takes too long, if a process is left when the host has stopped, or if the recorded
+    /// run does not come out the same when it is replayed.
     pub fn run<T>(&self, servers: &[(&str, Value)], body: impl AsyncFnOnce(&Host) -> T) -> T {
         self.run_with(self.settings(servers), async |host| {
             host.start().await;
@@ -93,8 +97,11 @@ impl World {
     /// Runs a host with these settings and shuts it down.
     ///
     /// # Panics
-    /// If it takes too long, or a process is left when the host has stopped.
+    /// If it takes too long, if a process is left when the host has stopped, or if the recorded
+    /// run does not come out the same when it is replayed.
     pub fn run_with<T>(&self, settings: Settings, body: impl AsyncFnOnce(&Host) -> T) -> T {
+        let trace = self.dir().join("trace.jsonl");
+        let settings = settings.with_trace(&trace);
         let (host, driver) = tidegate_smol::open(settings).expect("a driver");
         let story = async {
             let result = body(&host).await;
@@ -108,6 +115,7 @@ impl World {
         let result = tidegate_smol::block_on(driver, future::or(story, limit)).expect("a run");
         // L9: `Stopped` follows the end of the last process.
         self.check_nothing_left(Duration::ZERO);
+        check_replay(&trace);
         result
     }
 
@@ -124,6 +132,16 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         processes::end(&processes::marked(&self.mark));
+    }
+}
+
+/// L2: whatever happened comes out of its record again, byte for byte.
+fn check_replay(trace: &Path) {
+    let text = fs::read_to_string(trace).expect("a trace");
+    let line = |line| serde_json::from_str(line).expect("a line of the trace");
+    let lines: Vec<TraceLine> = text.lines().map(line).collect();
+    if let Err(divergence) = replay(&lines) {
+        panic!("the run does not replay: {divergence}");
     }
 }
 

@@ -46,6 +46,18 @@ pub fn marked_after(mark: &str, limit: Duration) -> Vec<u32> {
     }
 }
 
+/// Waits until there are this many processes with this mark, for ten seconds at most.
+///
+/// # Panics
+/// Then.
+pub fn await_marked(mark: &str, count: usize) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while marked(mark).len() < count {
+        assert!(Instant::now() < end, "{count} processes wanted: {:?}", marked(mark));
+        sleep(Duration::from_millis(5));
+    }
+}
+
 /// The command lines of processes, for a message.
 #[must_use]
 pub fn describe(pids: &[u32]) -> String {

@@ -84,6 +84,7 @@ fn grandchildren_of_every_kind_of_wrapper_are_ended() {
 fn a_server_that_dies_leaves_no_grandchildren() {
     let world = World::default();
     world.run(&[("a", world.scripted(&["--grandchild"]))], async |host| {
+        // L8: although the grandchild holds the pipes open.
         let outcome = call(host, "a", "exit", json!({"code": 3})).await;
         assert_eq!(outcome, Outcome::Failed(CallError::Closed));
         // The call ends first; the ladder of what it left behind takes its time.
