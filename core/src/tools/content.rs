@@ -7,10 +7,10 @@ use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
 
-use super::cursor::{Cursor, Malformed};
 use crate::bytes::Json;
 use crate::error::CallError;
 use crate::event::Outcome;
+use crate::wire::json::{self, JsonError, Kind, NESTING_MAX, Scanner};
 
 /// A result of `tools/call` as text.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Aborted;
 pub fn flatten(result: &Json) -> Result<Flattened, CallError> {
     read(result.as_str()).map_err(|fault| CallError::Shape {
         message: match fault {
-            Fault::Malformed(Malformed { at }) => format!("the result is not JSON at byte {at}"),
+            Fault::Json(error) => format!("the result is not JSON: {error}"),
             Fault::Wrong(what) => what.into(),
         },
     })
@@ -73,53 +73,53 @@ pub fn structured_json(result: &Json) -> Option<Json> {
 }
 
 fn member(text: &str, wanted: &str) -> Option<Json> {
-    let mut cursor = Cursor::new(text);
-    let mut inside = cursor.enter(b'{')?;
     let mut found = None;
-    while let Some(key) = cursor.key(&mut inside).ok()? {
-        let window = cursor.window().ok()?;
-        if key == wanted {
-            found = text.get(window);
+    for member in json::members(text, NESTING_MAX).ok()? {
+        let member = member.ok()?;
+        if member.key == wanted {
+            found = text.get(member.value);
         }
     }
     found.map(Json::new)
 }
 
 enum Fault {
-    Malformed(Malformed),
+    Json(JsonError),
     Wrong(&'static str),
 }
 
-impl From<Malformed> for Fault {
-    fn from(malformed: Malformed) -> Self {
-        Self::Malformed(malformed)
+impl From<JsonError> for Fault {
+    fn from(error: JsonError) -> Self {
+        Self::Json(error)
     }
 }
 
 fn read(text: &str) -> Result<Flattened, Fault> {
-    let mut cursor = Cursor::new(text);
-    let mut inside = cursor.enter(b'{').ok_or(Fault::Wrong("the result is not an object"))?;
+    let mut scanner = Scanner::new(text, NESTING_MAX);
+    let Some(mut result) = scanner.object()? else {
+        return Err(Fault::Wrong("the result is not an object"));
+    };
     let mut out = String::new();
     let (mut blocks, mut is_error, mut structured) = (None, false, None);
-    while let Some(key) = cursor.key(&mut inside)? {
-        let is_null = cursor.peek() == Some(b'n');
+    while let Some(key) = scanner.key(&mut result)? {
+        let is_null = scanner.kind()? == Kind::Null;
         match &*key {
             "content" if !is_null => {
                 out.clear();
-                blocks = Some(content(&mut cursor, &mut out)?);
+                blocks = Some(content(&mut scanner, &mut out)?);
             }
+            "structuredContent" if !is_null => structured = Some(scanner.skip()?),
             "isError" => {
-                is_error = cursor.peek() == Some(b't');
-                cursor.skip()?;
+                let value = scanner.skip()?;
+                is_error = scanner.slice(value) == "true";
             }
-            "structuredContent" if !is_null => structured = Some(cursor.window()?),
-            _ => cursor.skip()?,
+            _ => {}
         }
     }
     let blocks = match (blocks, structured) {
         (None, None) => return Err(Fault::Wrong("the result has no content")),
         (None | Some(0), Some(window)) => {
-            out.push_str(text.get(window).unwrap_or_default());
+            out.push_str(scanner.slice(window));
             0
         }
         (Some(blocks), _) => blocks,
@@ -131,14 +131,16 @@ fn read(text: &str) -> Result<Flattened, Fault> {
     Ok(Flattened { text: out, is_error, blocks })
 }
 
-fn content(cursor: &mut Cursor<'_>, out: &mut String) -> Result<usize, Fault> {
-    let mut inside = cursor.enter(b'[').ok_or(Fault::Wrong("content is not a list"))?;
+fn content(scanner: &mut Scanner<'_>, out: &mut String) -> Result<usize, Fault> {
+    let Some(mut list) = scanner.array()? else {
+        return Err(Fault::Wrong("content is not a list"));
+    };
     let mut blocks = 0;
-    while cursor.next(&mut inside)? {
+    while scanner.element(&mut list)? {
         if blocks > 0 {
             out.push_str("\n\n");
         }
-        block(cursor, out)?;
+        block(scanner, out)?;
         blocks += 1;
     }
     Ok(blocks)
@@ -156,22 +158,19 @@ struct Block<'a> {
 }
 
 /// Appends one content block to `out`.
-fn block(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Malformed> {
+fn block(scanner: &mut Scanner<'_>, out: &mut String) -> Result<(), JsonError> {
     let start = out.len();
-    let Some(mut inside) = cursor.enter(b'{') else {
-        cursor.skip()?;
-        out.push_str("[Unsupported content]");
-        return Ok(());
-    };
     let mut block = Block::default();
-    while let Some(key) = cursor.key(&mut inside)? {
-        match (&*key, cursor.peek()) {
-            ("type", Some(b'"')) => block.kind = cursor.string()?,
-            ("mimeType", Some(b'"')) => block.mime = cursor.string()?,
-            ("uri", Some(b'"')) => block.uri = cursor.string()?,
-            ("text", Some(b'"')) => block.text = Some(appended(cursor, out)?),
-            ("resource", Some(b'{')) => resource(cursor, &mut block, out)?,
-            _ => cursor.skip()?,
+    if let Some(mut object) = scanner.object()? {
+        while let Some(key) = scanner.key(&mut object)? {
+            match &*key {
+                "type" => block.kind = scanner.string()?.unwrap_or_default(),
+                "mimeType" => block.mime = scanner.string()?.unwrap_or_default(),
+                "uri" => block.uri = scanner.string()?.unwrap_or_default(),
+                "text" => block.text = appended(scanner, out)?,
+                "resource" => resource(scanner, &mut block, out)?,
+                _ => {}
+            }
         }
     }
     let named = |noun: &str, name: &str| {
@@ -184,9 +183,8 @@ fn block(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Malformed> {
         }
         "resource" => {
             keep(out, start, block.embedded);
-            let label = named("Resource", &block.uri);
             let gap = if out.len() > start { "\n" } else { "" };
-            out.insert_str(start, &format!("{label}{gap}"));
+            out.insert_str(start, &format!("{}{gap}", named("Resource", &block.uri)));
             return Ok(());
         }
         "image" => named("Image", &block.mime),
@@ -200,26 +198,28 @@ fn block(cursor: &mut Cursor<'_>, out: &mut String) -> Result<(), Malformed> {
 }
 
 fn resource<'a>(
-    cursor: &mut Cursor<'a>,
+    scanner: &mut Scanner<'a>,
     block: &mut Block<'a>,
     out: &mut String,
-) -> Result<(), Malformed> {
-    let Some(mut inside) = cursor.enter(b'{') else { return Ok(()) };
-    while let Some(key) = cursor.key(&mut inside)? {
-        match (&*key, cursor.peek()) {
-            ("uri", Some(b'"')) => block.uri = cursor.string()?,
-            ("text", Some(b'"')) => block.embedded = Some(appended(cursor, out)?),
-            _ => cursor.skip()?,
+) -> Result<(), JsonError> {
+    let Some(mut object) = scanner.object()? else { return Ok(()) };
+    while let Some(key) = scanner.key(&mut object)? {
+        match &*key {
+            "uri" => block.uri = scanner.string()?.unwrap_or_default(),
+            "text" => block.embedded = appended(scanner, out)?,
+            _ => {}
         }
     }
     Ok(())
 }
 
-/// Reads a string to the end of `out` and says where it stands there.
-fn appended(cursor: &mut Cursor<'_>, out: &mut String) -> Result<Range<usize>, Malformed> {
+/// Reads the next value to the end of `out` if it is a string, and says where it stands there.
+fn appended(
+    scanner: &mut Scanner<'_>,
+    out: &mut String,
+) -> Result<Option<Range<usize>>, JsonError> {
     let start = out.len();
-    cursor.string_into(out)?;
-    Ok(start..out.len())
+    Ok(scanner.string_into(out)?.then_some(start..out.len()))
 }
 
 /// Of what was appended since `start`, keeps `kept` alone.

@@ -4,6 +4,5 @@
 
 pub mod catalog;
 pub mod content;
-mod cursor;
 pub mod name;
 pub mod shelf;

