@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::secret;
 use super::source::{Level, Provider};
 use crate::canon::{Fingerprint, canonical};
 use crate::command::Launch;
@@ -105,14 +106,19 @@ pub struct SourceRef {
 
 impl Definition {
     /// What this definition is, without where it stands and without its secrets: the names of
-    /// environment variables and headers count, their values do not, so that rotating a secret
-    /// does not make a cached tool list invalid (G35).
+    /// environment variables and headers count, their values do not, and neither does what looks
+    /// like a secret in the command line or the address. So rotating a secret does not make a
+    /// cached tool list invalid (G35), and a run over redacted files asks for the same lists.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
+        let hidden = |_: &str| "<secret>".into();
         let transport = match &self.transport {
             Ok(Transport::Stdio(stdio)) => json!({
-                "type": "stdio", "command": stdio.command, "args": stdio.args,
-                "env": stdio.env.keys().collect::<Vec<_>>(), "cwd": stdio.cwd,
+                "type": "stdio",
+                "command": secret::in_line(&stdio.command, hidden),
+                "args": secret::in_arguments(stdio.args.iter().map(String::as_str), hidden),
+                "env": stdio.env.keys().collect::<Vec<_>>(),
+                "cwd": stdio.cwd,
             }),
             Ok(Transport::Http(remote)) => remote_json("http", remote),
             Ok(Transport::Sse(remote)) => remote_json("sse", remote),
@@ -132,7 +138,50 @@ impl Definition {
 }
 
 fn remote_json(kind: &str, remote: &Remote) -> serde_json::Value {
-    json!({
-        "type": kind, "url": remote.url, "headers": remote.headers.keys().collect::<Vec<_>>(),
-    })
+    let url = secret::in_address(&remote.url, |_| "<secret>".into());
+    json!({ "type": kind, "url": url, "headers": remote.headers.keys().collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::config::Source;
+    use crate::config::parse::read;
+
+    fn fingerprint(entry: &str) -> Fingerprint {
+        let text = format!("{{\"mcpServers\":{{\"a\":{entry}}}}}");
+        let reading = read(&Source::inline("test", &text), text.as_bytes());
+        reading.definitions.first().expect("a definition").fingerprint()
+    }
+
+    /// G35.
+    #[test]
+    fn rotating_a_secret_does_not_change_a_fingerprint() {
+        for (one, two) in [
+            (r#"{"command":"x","env":{"A":"1"}}"#, r#"{"env":{"A":"2"},"command":"x"}"#),
+            (r#"{"command":"x","args":["--token=1"]}"#, r#"{"command":"x","args":["--token=2"]}"#),
+            (r#"{"url":"https://u:1@h/"}"#, r#"{"url":"https://u:2@h/","type":"http"}"#),
+            (
+                r#"{"url":"https://h/","headers":{"X":"1"}}"#,
+                r#"{"url":"https://h/","headers":{"X":"2"}}"#,
+            ),
+        ] {
+            assert_eq!(fingerprint(one), fingerprint(two), "{one} {two}");
+        }
+    }
+
+    #[test]
+    fn anything_else_does() {
+        let base = fingerprint(r#"{"command":"x","args":["a"],"env":{"A":"1"}}"#);
+        for other in [
+            r#"{"command":"y","args":["a"],"env":{"A":"1"}}"#,
+            r#"{"command":"x","args":["b"],"env":{"A":"1"}}"#,
+            r#"{"command":"x","args":["a"],"env":{"B":"1"}}"#,
+            r#"{"command":"x","args":["a"],"env":{"A":"1"},"cwd":"/"}"#,
+        ] {
+            assert_ne!(fingerprint(other), base, "{other}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::id::ServerName;
 
 /// Every field that is read. The three for the transport and the three for the address stand in
 /// their order of preference.
-const KNOWN: [&str; 14] = [
+pub(super) const KNOWN: [&str; 14] = [
     "type",
     "transport",
     "transportType",

@@ -12,7 +12,8 @@ use core::ops::Range;
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +103,17 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
     }
     // The loop runs at least once.
     Err(fault.unwrap_or(Fault { line: 1, column: 1, kind: FaultKind::TooDeep }))
+}
+
+/// Where the comments of a text that [`parse`] reads stand.
+pub(super) fn comments(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let tokens = parse_to_ast(text, &collect, &options(syntax)).ok().and_then(|all| all.tokens);
+    let is_comment = |token: &TokenAndRange<'_>| {
+        matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
+    };
+    let found = tokens.into_iter().flatten().filter(is_comment);
+    found.map(|token| token.range.start..token.range.end).collect()
 }
 
 const fn options(syntax: Syntax) -> ParseOptions {
@@ -194,4 +206,74 @@ impl Value<'_> {
 pub(super) fn last<'t, 'a>(members: &'t [Member<'a>], key: &str) -> Option<&'t Member<'a>> {
     let found = members.iter().rev().find(|member| member.key == key);
     found.filter(|member| member.node.value != Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strictest_syntax_that_reads_a_text_is_named() {
+        for (text, syntax) in [
+            ("{\"a\": [1, null]}", Syntax::Json),
+            ("{\"a\": [1,]} // x", Syntax::Jsonc),
+            ("{a: 1}", Syntax::Loose),
+            ("['a']", Syntax::Loose),
+        ] {
+            assert_eq!(parse(text).map(|document| document.syntax), Ok(syntax), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_more_than_one_meaning_is_refused() {
+        for text in [
+            "{\"a\": 1 \"b\": 2}",
+            "[1 2]",
+            "{} {}",
+            "[0x1]",
+            "[+1]",
+            "[.5]",
+            "[5.]",
+            "[NaN]",
+            "[01]",
+            "[\"\\x41\"]",
+            "[\"\\ud800\"]",
+            "[,]",
+            "{,}",
+            "[1,,]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "/* x",
+            "[",
+            "tru",
+            "\u{1}",
+        ] {
+            let fault = parse(text).expect_err(text);
+            assert!(matches!(fault.kind, FaultKind::Syntax(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_value_knows_its_line_and_its_text() {
+        let text = "{\r\n  \"a\": [1,\n\n\"é\\n\"],\n\"b\": {}}";
+        let root = parse(text).expect("readable").root.expect("a value");
+        let Value::Map(members) = &root.value else { panic!() };
+        let lines: Vec<u32> = members.iter().map(|member| member.line).collect();
+        assert_eq!(lines, [2, 5]);
+        let Value::List(items) = &members[0].node.value else { panic!() };
+        let found: Vec<(u32, &str)> =
+            items.iter().map(|item| (item.line, &text[item.span.clone()])).collect();
+        assert_eq!(found, [(2, "1"), (4, "\"é\\n\"")]);
+    }
+
+    #[test]
+    fn a_hundred_levels_are_read_and_ten_thousand_are_too_deep() {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let nested = |n| alloc::format!("{}1{}", open.repeat(n), close.repeat(n));
+            assert!(parse(&nested(128)).is_ok());
+            let text = nested(10_000);
+            let fault = parse(&text).expect_err("too deep");
+            assert_eq!(fault.kind, FaultKind::TooDeep);
+        }
+    }
 }

@@ -142,7 +142,7 @@ fn definitions(root: &Node<'_>, source: &Source, report: &mut Report<'_>) -> Rea
 }
 
 /// The entries of a file and the key they stand under; it is empty if they are the whole file.
-fn section<'t, 'a>(
+pub(super) fn section<'t, 'a>(
     members: &'t [Member<'a>],
     source: &Source,
     report: &mut Report<'_>,

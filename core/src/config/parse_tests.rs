@@ -232,7 +232,7 @@ fn no_bytes_make_the_reader_panic() {
     let seed = br#"// c
 {"mcpServers": {'a': {command: "x", "args": ["--a", 1, null], "env": {"K": "v\u00e9\n"}}, "a": {"url": "https://h/"}}, "disabledServers": ["a"]}"#;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    for _ in 0..20_000 {
+    for _ in 0..10_000 {
         let mut bytes = seed.to_vec();
         for _ in 0..1 + state % 4 {
             state ^= state << 13;

@@ -71,23 +71,24 @@ pub enum Address {
     Invalid,
 }
 
-/// Judges the address of a remote server.
+/// Judges the address of a remote server. Only scheme, host and port count: what else is in an
+/// address may be a secret and be hidden.
 #[must_use]
 pub fn address(url: &str) -> Address {
-    if url.contains('$') {
+    let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
+    let rest = rest.strip_prefix("//");
+    let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+    let host_port = authority.and_then(|authority| authority.rsplit('@').next());
+    if scheme.contains('$') || host_port.is_some_and(|host_port| host_port.contains('$')) {
         return Address::Good;
     }
-    let Some((scheme, rest)) = url.split_once(':') else { return Address::Invalid };
     let secure = match scheme.to_ascii_lowercase().as_str() {
-        "unix" | "pipe" | "ws" | "wss" => return Address::Unsupported,
+        "unix" | "pipe" | "ws" | "wss" if scheme.len() < url.len() => return Address::Unsupported,
         "https" => true,
         "http" => false,
         _ => return Address::Invalid,
     };
-    let Some(rest) = rest.strip_prefix("//") else { return Address::Invalid };
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let host_port = authority.rsplit('@').next().unwrap_or_default();
-    match host(host_port) {
+    match host_port.and_then(host) {
         None => Address::Invalid,
         Some(host) if secure || is_loopback(host) => Address::Good,
         Some(_) => Address::Insecure,
@@ -160,6 +161,9 @@ mod tests {
             ("http://localhost@evil.example.com/", Address::Insecure),
             ("https://user:<secret 1>@a.example.com/", Address::Good),
             ("${BASE}/mcp", Address::Good),
+            ("${BASE:-https://a.example.com}/mcp", Address::Good),
+            ("http://${HOST}:80/mcp", Address::Good),
+            ("http://${USER}@plain.example.com/${PATH}", Address::Insecure),
             ("ws://a.example.com", Address::Unsupported),
             ("unix:/run/x.sock", Address::Unsupported),
             ("ftp://n.example.com/x", Address::Invalid),

@@ -1,0 +1,156 @@
+use alloc::vec;
+
+use super::*;
+use crate::config::definition::{Definition, Transport};
+use crate::config::parse::{Reading, read};
+use crate::config::source::{Level, Provider};
+
+fn reading(bytes: &[u8]) -> Reading {
+    let source =
+        Source { provider: Provider::Shared, level: Level::Project, path: "f".into(), text: None };
+    read(&source, bytes)
+}
+
+fn launches(reading: &Reading) -> Vec<Launch> {
+    let launch = |definition: &Definition| match &definition.transport {
+        Ok(Transport::Stdio(stdio)) => Some(stdio.launch()),
+        _ => None,
+    };
+    reading.definitions.iter().filter_map(launch).collect()
+}
+
+/// Everything a trace relies on; returns the redacted text.
+fn check(bytes: &[u8]) -> String {
+    let mut redactor = Redactor::new();
+    let redacted = redactor.config(bytes);
+    let (before, after) = (reading(bytes), reading(&redacted));
+    let shown = String::from_utf8_lossy(&redacted).into_owned();
+    assert_eq!(before.problems, after.problems, "{shown}");
+    assert_eq!(before.disabled, after.disabled, "{shown}");
+    // A replay starts what was recorded.
+    let recorded: Vec<Launch> = launches(&before).iter().map(|l| redactor.launch(l)).collect();
+    assert_eq!(recorded, launches(&after), "{shown}");
+    let places = |reading: &Reading| -> Vec<_> {
+        let place = |d: &Definition| (d.name.clone(), d.enabled, d.timeout_ms, d.source.clone());
+        reading.definitions.iter().map(place).collect()
+    };
+    assert_eq!(places(&before), places(&after), "{shown}");
+    // The cached tool lists are asked for by the same keys.
+    let keys = |reading: &Reading| -> Vec<_> {
+        reading.definitions.iter().map(Definition::fingerprint).collect()
+    };
+    assert_eq!(keys(&before), keys(&after), "{shown}");
+    // Twice is once, by whomever.
+    assert_eq!(Redactor::new().config(&redacted), redacted, "{shown}");
+    assert_eq!(redactor.config(&redacted), redacted, "{shown}");
+    for launch in recorded {
+        assert_eq!(Redactor::new().launch(&launch), launch, "{shown}");
+    }
+    shown
+}
+
+/// G67.
+#[test]
+fn a_redacted_file_has_the_same_meaning_and_no_secrets() {
+    let text = r#"{
+  // SECRET in a comment
+  "mcpServers": {
+    "gh": {"command": "npx", "args": ["-y", "gh@1", "--token", "SECRET1", "--key=SECRET2", 7],
+      "env": {"TOKEN": "SECRET1", "PIN": 123456, "ON": true, "NONE": null, "E": ""}, "cwd": "/w"},
+    "web": {"url": "https://me:SECRET3@h.example.com/mcp?api_key=SECRET4&v=1",
+      "headers": {"Authorization": "Bearer SECRET5"}, "oauth": {"clientSecret": "SECRET6"}},
+    "old": {"command": "SECRET7"},
+    "old": {"command": "run --password SECRET8 'a b'", "args": "-p x --auth SECRET9", "args": null},
+    "line": {"command": ["node", "x", "--secret"], "args": ["SECRET10", {"a": "SECRET11"}, null]},
+    "split": {"command": "x", "args": "--token 'SECRET12 13' y"},
+    "SECRETLY": "SECRET14"
+  },
+  "other": ["SECRET15", {"a": 98765}],
+  "disabledServers": ["gh", {"a": "SECRET16"}]
+}"#;
+    let redacted = check(text.as_bytes());
+    assert!(!redacted.replace("SECRETLY", "").contains("SECRET"), "{redacted}");
+    assert!(!redacted.contains("123456") && !redacted.contains("98765"), "{redacted}");
+    assert!(redacted.contains(r#""--token", "<secret 1>", "--key=<secret 3>", 7]"#), "{redacted}");
+    let wanted = r#"{"TOKEN": "<secret 1>", "PIN": 2e-99, "ON": true, "NONE": null, "E": ""}"#;
+    assert!(redacted.contains(wanted), "{redacted}");
+    assert!(redacted.contains(r#""cwd": "/w"}"#));
+}
+
+#[test]
+fn equal_secrets_stay_equal_over_files_and_launches() {
+    let mut redactor = Redactor::new();
+    let file = |value: &str| {
+        format!(r#"{{"mcpServers":{{"a":{{"command":"x","env":{{"K":"{value}"}}}}}}}}"#)
+    };
+    let first = redactor.config(file("one").as_bytes());
+    assert_eq!(first, file("<secret 1>").into_bytes());
+    assert_eq!(redactor.config(file("two").as_bytes()), file("<secret 2>").into_bytes());
+    assert_eq!(redactor.config(file("one").as_bytes()), first);
+    let launch = Launch {
+        command: "x".into(),
+        args: vec!["--token".into(), "two".into()],
+        env: BTreeMap::from([("A".to_string(), "one".to_string())]),
+        cwd: None,
+    };
+    let redacted = redactor.launch(&launch);
+    assert_eq!(redacted.args, ["--token", "<secret 2>"]);
+    assert_eq!(redacted.env.get("A").map(String::as_str), Some("<secret 1>"));
+}
+
+#[test]
+fn a_new_secret_never_gets_the_number_of_a_placeholder_seen_before() {
+    let mut redactor = Redactor::new();
+    assert_eq!(redactor.placeholder("<secret 7>"), "<secret 7>");
+    assert_eq!(redactor.placeholder("x"), "<secret 8>");
+}
+
+#[test]
+fn files_that_cannot_be_read_fail_alike_without_their_words() {
+    for text in [
+        &b"{\"mcpServers\": {\n\"a\": {\"command\": \"SECRET\" \"x\": 1}}}"[..],
+        b"\xef\xbb\xbf{\"a\": SECRET",
+        b"SECRET",
+        b"{\n\n\"a\": \"SECRET\xff\"}",
+        b"\xff\xfe{\0S\0E\0C\0",
+        b"// SECRET\n",
+        b"",
+        b"[\"SECRET\"]",
+        b"\"SECRET\"",
+        b"{\"mcpServers\": [\"SECRET\"]}",
+        b"{\"servers\": {\"a\": {\"command\": \"x\", \"env\": {\"a\": \"SECRET\"}}}}",
+        b"{\"a\": {\"command\": \"x\", \"env\": {\"a\": \"SECRET\"}}}",
+        b"{mcpServers: {'a': {command: 'x', env: {k: 'SECRET\\'s\nSECRET'}, args: ['--key=\"\\n\\'']}}}",
+    ] {
+        assert!(!check(text).contains("SECRET"));
+    }
+    let deep = "[".repeat(10_000);
+    check(deep.as_bytes());
+}
+
+#[test]
+fn whatever_the_file_a_replay_starts_what_was_recorded() {
+    let seed = br#"{"mcpServers":{"a":{"command":"n --key x","args":["--token","s",1,"https://u:p@h/?auth=1","K_KEY=v"],
+"env":{"A":"1","B":2.5,"C":true}},"b":{"type":"http","url":"http://u:p@h.example.com/?token=t","headers":{"X":"y"}},
+/* c */ "c":{"command":["x","--pwd"],"args":"p -q 'r s'","timeout":"5"},},"disabledServers":["a"],"z":[1,"2"]}"#;
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..2_000 {
+        let mut bytes = seed.to_vec();
+        for _ in 0..1 + state % 3 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let at = (state >> 8) as usize % bytes.len();
+            match state % 5 {
+                0 => bytes[at] = (state >> 40) as u8,
+                1 => bytes.truncate(at.max(1)),
+                2 | 3 => bytes.insert(at, b"{}[]\"',:\\/*=-@ 0e"[(state >> 48) as usize % 17]),
+                _ => {
+                    bytes.remove(at);
+                    bytes.push(b'\n');
+                }
+            }
+        }
+        check(&bytes);
+    }
+}
