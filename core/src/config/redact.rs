@@ -124,40 +124,34 @@ impl Redactor {
         let Some((name, entries)) = section(members, &source, &mut unheard) else {
             return self.everything(root, edits);
         };
-        for member in members {
-            let is_last = last(members, &member.key).is_some_and(|it| core::ptr::eq(it, member));
+        for (member, counts) in members.iter().zip(counting(members)) {
             match &*member.key {
-                _ if name.is_empty() => self.entry(member, entries, edits),
-                key if key == name && is_last => {
-                    for entry in entries {
-                        self.entry(entry, entries, edits);
+                _ if name.is_empty() => self.entry(member, counts, edits),
+                key if key == name && counts => {
+                    for (entry, counts) in entries.iter().zip(counting(entries)) {
+                        self.entry(entry, counts, edits);
                     }
                 }
-                "disabledServers" if is_last => names(&member.node, self, edits),
+                "disabledServers" if counts => names(&member.node, self, edits),
                 _ => self.everything(&member.node, edits),
             }
         }
     }
 
-    fn entry(&mut self, entry: &Member<'_>, entries: &[Member<'_>], edits: &mut Edits<'_>) {
-        let latest = entries.iter().rev().find(|other| other.key == entry.key);
-        let is_latest = latest.is_some_and(|latest| core::ptr::eq(latest, entry));
-        let Value::Map(members) = &entry.node.value else {
+    /// Redacts an entry; `counts` unless a later one has the same name.
+    fn entry(&mut self, entry: &Member<'_>, counts: bool, edits: &mut Edits<'_>) {
+        let (Value::Map(members), true) = (&entry.node.value, counts) else {
             return self.everything(&entry.node, edits);
         };
-        if !is_latest {
-            return self.everything(&entry.node, edits);
-        }
-        for member in members {
-            let is_last = last(members, &member.key).is_some_and(|it| core::ptr::eq(it, member));
+        for (member, counts) in members.iter().zip(counting(members)) {
             match (&*member.key, &member.node.value) {
-                ("command" | "args", _) if is_last => {}
-                ("url" | "serverUrl" | "httpUrl", Value::Text(url)) if is_last => {
+                ("command" | "args", _) if counts => {}
+                ("url" | "serverUrl" | "httpUrl", Value::Text(url)) if counts => {
                     let new = secret::in_address(url, |secret| self.placeholder(secret));
                     edits.put(&member.node, &new);
                 }
                 ("env" | "headers", _) => self.everything(&member.node, edits),
-                (key, Value::Text(_) | Value::Number(_)) if is_last && KNOWN.contains(&key) => {}
+                (key, Value::Text(_) | Value::Number(_)) if counts && KNOWN.contains(&key) => {}
                 _ => self.everything(&member.node, edits),
             }
         }
@@ -233,6 +227,16 @@ impl Redactor {
             }
         }
     }
+}
+
+/// For each member whether it counts: whether it is the last of its key and not null.
+fn counting(members: &[Member<'_>]) -> Vec<bool> {
+    let latest: BTreeMap<&str, usize> =
+        members.iter().enumerate().map(|(at, member)| (&*member.key, at)).collect();
+    let counts = |(at, member): (usize, &Member<'_>)| {
+        member.node.value != Value::Null && latest.get(&*member.key) == Some(&at)
+    };
+    members.iter().enumerate().map(counts).collect()
 }
 
 /// Redacts what is no name in a list of names.

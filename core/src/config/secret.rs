@@ -186,9 +186,10 @@ fn parameters(text: &str, at: usize) -> Vec<Range<usize>> {
 fn placeholders(text: &str) -> Vec<Range<usize>> {
     let starts = text.match_indices("<secret ");
     let range = |(start, _): (usize, &str)| {
-        let rest = text.get(start..)?;
-        let end = rest.find('>')? + 1;
-        is_placeholder(rest.get(..end)?).map(|_| start..start + end)
+        // A number has at most 20 digits.
+        let rest = text.as_bytes().get(start..)?;
+        let end = start + rest.iter().take(32).position(|byte| *byte == b'>')? + 1;
+        is_placeholder(text.get(start..end)?).map(|_| start..end)
     };
     starts.filter_map(range).collect()
 }
