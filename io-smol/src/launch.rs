@@ -131,7 +131,17 @@ pub(crate) fn refused(program: &Path, error: &std::io::Error) -> OpenError {
 
 fn not_found(command: &str, path: &OsStr) -> OpenError {
     let searched = path.to_string_lossy().into_owned();
-    OpenError::CommandNotFound { command: command.to_owned(), searched }
+    OpenError::CommandNotFound { command: without_arguments(command), searched }
+}
+
+/// A command that was written with its arguments in it (F-023), cut before the first thing that
+/// could be a secret: errors are shown, logged and recorded (G67).
+fn without_arguments(command: &str) -> String {
+    let is_argument = |word: &&str| word.starts_with('-') || word.contains('=');
+    match command.split_whitespace().find(is_argument).and_then(|word| command.split_once(word)) {
+        Some((kept, _)) => format!("{kept}…"),
+        None => command.to_owned(),
+    }
 }
 
 enum Found {

@@ -126,3 +126,17 @@ fn nothing_is_no_command() {
     let error = place().resolve("", None).unwrap_err();
     assert!(matches!(error, OpenError::CommandNotFound { .. }), "{error:?}");
 }
+
+/// F-023, G67: a whole command line in `command` is named up to its first argument.
+#[test]
+fn an_error_names_a_command_without_what_could_be_a_secret_in_it() {
+    for (command, shown) in [
+        ("npx -y pkg --token=hunter2", "npx …"),
+        ("KEY=hunter2 npx pkg", "…"),
+        ("python3 server.py", "python3 server.py"),
+        ("/opt/My Tools/server", "/opt/My Tools/server"),
+        ("", ""),
+    ] {
+        assert_eq!(super::without_arguments(command), shown);
+    }
+}
