@@ -13,7 +13,7 @@ use crate::error::{Exit, OpenError};
 use crate::id::{CallId, ConnId, OpId, ReadId, ServerName};
 
 /// One thing that happens to the machine.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Input {
     /// The host asks for something.
@@ -23,7 +23,7 @@ pub enum Input {
 }
 
 /// What a host can ask for. Each is answered by exactly one event, named with it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Request {
@@ -76,7 +76,7 @@ pub enum Request {
 }
 
 /// A tool call to make.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct NewCall {
     /// The host's number for it; must be new.
     pub call: CallId,
@@ -90,7 +90,7 @@ pub struct NewCall {
 }
 
 /// Which tool is meant.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// By the name the catalogue exposes it under: `mcp_github_search`.
@@ -109,7 +109,7 @@ pub enum Target {
 /// The driver's half of the contract: per `Open` exactly one `Opened` or `OpenFailed`; after
 /// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig` and
 /// `ReadCache` exactly one answer.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fact {
@@ -177,7 +177,7 @@ pub enum Fact {
 }
 
 /// What a read found.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
     /// The whole content.

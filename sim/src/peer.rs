@@ -18,8 +18,10 @@ pub(crate) struct Peer {
     stage: Stage,
     /// Every id the client used, and whether its answer was called off.
     ids: BTreeMap<String, Request>,
-    /// The ids of our own requests that wait for an answer.
-    asked: BTreeSet<String>,
+    /// The tools it has listed.
+    listed: BTreeSet<String>,
+    /// The ids of our own requests that wait for an answer, and how often each was used.
+    asked: BTreeMap<String, usize>,
     cursors_given: BTreeSet<String>,
     cursors: u32,
     /// The `n` of each call, in the order in which they came.
@@ -68,12 +70,9 @@ pub(crate) enum Reaction {
 impl Peer {
     /// Takes one line without its line feed.
     pub(crate) fn hear(&mut self, script: &Script, line: &[u8]) -> Vec<Reaction> {
-        let message = match serde_json::from_slice(line) {
-            Ok(Value::Object(message)) => message,
-            Ok(_) | Err(_) => {
-                self.breach(format!("{:?} is not a message", String::from_utf8_lossy(line)));
-                return Vec::new();
-            }
+        let Ok(Value::Object(message)) = serde_json::from_slice(line) else {
+            self.breach(format!("{:?} is not a message", String::from_utf8_lossy(line)));
+            return Vec::new();
         };
         if message.get("jsonrpc") != Some(&json!("2.0")) {
             self.breach("a message without \"jsonrpc\":\"2.0\"".into());
@@ -93,13 +92,13 @@ impl Peer {
     pub(crate) fn ask(&mut self, line: &[u8]) {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return };
         if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
-            self.asked.insert(id.to_string());
+            *self.asked.entry(id.to_string()).or_insert(0) += 1;
         }
     }
 
     /// Whether everything the server asked was answered (G49).
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &String> {
-        self.asked.iter()
+        self.asked.keys()
     }
 
     fn breach(&mut self, what: String) {
@@ -179,7 +178,9 @@ impl Peer {
         let from = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0_usize);
         let page = if script.page_tools == 0 { script.tools.len() } else { script.page_tools };
         let to = script.tools.len().min(from.saturating_add(page));
-        let tools: Vec<_> = script.tools.get(from..to).unwrap_or_default().iter().map(tool).collect();
+        self.listed.extend(script.tools.get(from..to).unwrap_or_default().iter().cloned());
+        let tools: Vec<_> =
+            script.tools.get(from..to).unwrap_or_default().iter().map(tool).collect();
         let next = if script.faults.contains(&Fault::EndlessPages) {
             self.cursors += 1;
             Some(format!("{}", script.tools.len() + self.cursors as usize))
@@ -202,8 +203,8 @@ impl Peer {
         if !arguments.is_object() {
             self.breach("tools/call with arguments that are no object".into());
         }
-        if !script.tools.iter().any(|tool| tool == name) {
-            self.breach(format!("tools/call of {name:?}, which is not offered"));
+        if !self.listed.contains(name) {
+            self.breach(format!("tools/call of {name:?}, which was never listed"));
         }
         self.calls.extend(arguments.get("n").and_then(Value::as_u64));
         let mut reactions = Vec::new();
@@ -212,7 +213,9 @@ impl Peer {
         }
         let text = json!([{ "type": "text", "text": name }]);
         let member = overridden(script, "tools/call").unwrap_or_else(|| match name {
-            name if name.starts_with("fail") => result(&json!({ "content": text, "isError": true })),
+            name if name.starts_with("fail") => {
+                result(&json!({ "content": text, "isError": true }))
+            }
             name if name.starts_with("refuse") => error(-32000, "refused"),
             _ => result(&json!({ "content": text, "structuredContent": arguments })),
         });
@@ -257,8 +260,12 @@ impl Peer {
     }
 
     fn answer(&mut self, message: &Map<String, Value>, id: &Value) -> Vec<Reaction> {
-        if !self.asked.remove(&id.to_string()) {
-            self.breach(format!("an answer to {id}, which was not asked or was answered before"));
+        match self.asked.get_mut(&id.to_string()) {
+            Some(1) => drop(self.asked.remove(&id.to_string())),
+            Some(times) => *times -= 1,
+            None => {
+                self.breach(format!("an answer to {id}, which was not asked or answered before"))
+            }
         }
         if message.contains_key("result") == message.contains_key("error") {
             self.breach(format!("an answer to {id} that is not either a result or an error"));

@@ -151,6 +151,11 @@ impl Process {
         }
     }
 
+    /// It writes something nobody expects.
+    pub(crate) fn blurt(&mut self, bytes: &[u8], now: Timestamp) {
+        self.write(bytes, now);
+    }
+
     /// Its script is another one from here on: what it already planned stays planned.
     pub(crate) fn set_script(&mut self, script: Arc<Script>) {
         self.script = script;
@@ -182,9 +187,9 @@ impl Process {
                 Reaction::Say(say) => {
                     self.plan(now.plus(say.after), Act::Say { line: say.line, of: say.of });
                 }
-                Reaction::Drop(request) => self.agenda.retain(|_, act| {
-                    !matches!(act, Act::Say { of: Some(of), .. } if *of == request)
-                }),
+                Reaction::Drop(request) => self.agenda.retain(
+                    |_, act| !matches!(act, Act::Say { of: Some(of), .. } if *of == request),
+                ),
             }
         }
     }
@@ -251,8 +256,8 @@ impl Process {
         for fault in &script.faults {
             match fault {
                 Fault::Writes { before, bytes } if *before == number => {
-                    for line in bytes.split(|byte| *byte == b'\n') {
-                        self.peer.ask(line);
+                    if self.output == Output::Open {
+                        bytes.split(|byte| *byte == b'\n').for_each(|line| self.peer.ask(line));
                     }
                     self.write(bytes, now);
                 }
@@ -295,6 +300,9 @@ impl Process {
             _ => None,
         });
         let room = crash.map_or(usize::MAX, |(after, _)| after.saturating_sub(self.bytes));
+        if self.ready.is_empty() {
+            self.ready_since = now;
+        }
         let written = &bytes[..bytes.len().min(room)];
         self.bytes += written.len();
         let chunk = if self.script.chunk_bytes == 0 { usize::MAX } else { self.script.chunk_bytes };

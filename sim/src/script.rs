@@ -249,3 +249,52 @@ impl Fault {
         Self::Answers { method: method.into(), member: format!(r#""result":{result}"#) }
     }
 }
+
+/// What becomes of a server that is left alone.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Nature {
+    /// It gets ready and stays so.
+    Sound,
+    /// It never gets ready.
+    Broken,
+    /// That depends on what happens to it.
+    Fickle,
+}
+
+impl Script {
+    /// What becomes of it if it is left alone.
+    #[must_use]
+    pub fn nature(&self) -> Nature {
+        if matches!(self.spawn, Spawn::Fails(..)) {
+            return Nature::Broken;
+        }
+        let known = self.revision.as_deref().is_none_or(|revision| revision.starts_with("202"));
+        let pages = self.tools.len().checked_div(self.page_tools).unwrap_or(0) as u64 + 1;
+        let Spawn::Runs(spawn) = self.spawn else { return Nature::Broken };
+        let slow = spawn + self.delays.initialize + self.delays.list * pages >= SOUND_MS;
+        let harmless = self.faults.iter().all(|fault| match fault {
+            Fault::Repeats { .. }
+            | Fault::FloodsStderr { .. }
+            | Fault::AnswersCancelled
+            | Fault::Progress { .. } => true,
+            Fault::Writes { before: _, bytes } => {
+                bytes.ends_with(b"\n") && bytes.len() < SOUND_BYTES
+            }
+            Fault::Answers { method, .. } => method == "tools/call",
+            Fault::AnswersWithTextId { .. }
+            | Fault::Crashes { .. }
+            | Fault::FallsSilent { .. }
+            | Fault::ClosesOutput { .. }
+            | Fault::ClosesInput { .. }
+            | Fault::EndlessPages
+            | Fault::RepeatsCursor
+            | Fault::Batches => false,
+        });
+        if known && harmless && !slow { Nature::Sound } else { Nature::Fickle }
+    }
+}
+
+/// A server that takes longer than this to its tools may be given up.
+const SOUND_MS: u64 = 1_900;
+/// A server that writes more than this at once may be given up.
+const SOUND_BYTES: usize = 2_048;

@@ -1,0 +1,261 @@
+//! A simulated driver: it obeys orders, answers reads once, and holds its processes.
+//!
+//! It keeps the driver's half of the contract by construction: per `Open` one `Opened` or
+//! `OpenFailed`; after `Opened` one `Closed`; nothing after that; one answer a read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use tidegate_core::bytes::Bytes;
+use tidegate_core::command::{CacheKey, Command};
+use tidegate_core::error::Exit;
+use tidegate_core::id::{ConnId, ReadId, ServerName};
+use tidegate_core::input::{Fact, Found};
+use tidegate_core::time::Timestamp;
+
+use crate::laws::{Breach, Law};
+use crate::process::Process;
+use crate::script::Script;
+
+/// Where a fact can come from. Facts of one lane come in order; between lanes there is none.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Lane {
+    /// The answer to a read.
+    Read(ReadId),
+    /// A process.
+    Process(ConnId),
+}
+
+/// Files, cache and processes of the simulated machine.
+#[derive(Clone, Debug, Default)]
+pub struct Driver {
+    /// What each command runs. A command that is not here cannot be started.
+    pub scripts: BTreeMap<String, Arc<Script>>,
+    /// Configuration files by path.
+    pub files: BTreeMap<String, Found>,
+    /// Cache entries.
+    pub cache: BTreeMap<CacheKey, Found>,
+    /// How long reads take, in milliseconds.
+    pub read_ms: u64,
+    /// How old cache entries are, in milliseconds.
+    pub cache_age_ms: u64,
+    reads: BTreeMap<ReadId, (Timestamp, Fact)>,
+    processes: BTreeMap<ConnId, Running>,
+    gone: BTreeSet<ConnId>,
+    left: Vec<ServerName>,
+    calls: Vec<u64>,
+    breaches: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    server: ServerName,
+    command: String,
+    process: Process,
+}
+
+impl Driver {
+    /// Obeys one order.
+    pub fn execute(&mut self, command: Command, now: Timestamp) {
+        let answer_at = now.plus(self.read_ms);
+        match command {
+            Command::ReadConfig { read, path, bytes_max } => {
+                let found = self.files.get(&path).cloned().unwrap_or(Found::Nothing);
+                let found = match found {
+                    Found::Content(bytes) if bytes.len() as u64 > bytes_max => {
+                        Found::Unreadable(format!("larger than {bytes_max} bytes"))
+                    }
+                    found => found,
+                };
+                self.reads.insert(read, (answer_at, Fact::ConfigRead { read, found }));
+            }
+            Command::ReadCache { read, key } => {
+                let found = self.cache.get(&key).cloned().unwrap_or(Found::Nothing);
+                let age_ms = if found == Found::Nothing { 0 } else { self.cache_age_ms };
+                self.reads.insert(read, (answer_at, Fact::CacheRead { read, found, age_ms }));
+            }
+            Command::WriteCache { key, content } => {
+                self.cache.insert(key, Found::Content(content));
+            }
+            Command::DropCache { key } => {
+                self.cache.remove(&key);
+            }
+            Command::Open { conn, server, launch } => {
+                let script = self.script(&launch.command);
+                let process = Process::spawn(conn, script, now);
+                let running = Running { server, command: launch.command, process };
+                self.processes.insert(conn, running);
+            }
+            Command::Send { conn, bytes } => {
+                self.each(conn, |process| process.handle_input(&bytes, now));
+            }
+            Command::CloseInput { conn } => {
+                self.each(conn, |process| process.handle_close_input(now))
+            }
+            Command::Terminate { conn } => self.each(conn, |process| process.handle_terminate(now)),
+            Command::Kill { conn } => self.each(conn, |process| process.handle_kill(now)),
+            Command::Abandon { conn } => self.abandon(conn),
+        }
+    }
+
+    /// The lanes on which a fact is waiting, whenever it is due.
+    #[must_use]
+    pub fn lanes(&self) -> Vec<Lane> {
+        let reads = self.reads.keys().map(|read| Lane::Read(*read));
+        let running = self.processes.iter().filter(|(_, running)| running.process.due().is_some());
+        reads.chain(running.map(|(conn, _)| Lane::Process(*conn))).collect()
+    }
+
+    /// When the next fact is due, and on which lane.
+    #[must_use]
+    pub fn due(&self) -> Option<(Timestamp, Lane)> {
+        let reads = self.reads.iter().map(|(read, (at, _))| (*at, Lane::Read(*read)));
+        let processes = self.processes.iter().filter_map(|(conn, running)| {
+            running.process.due().map(|at| (at, Lane::Process(*conn)))
+        });
+        reads.chain(processes).min()
+    }
+
+    /// Lets the next thing on a lane happen; `None` if nothing of it shows.
+    pub fn deliver(&mut self, lane: Lane, now: Timestamp) -> Option<Fact> {
+        match lane {
+            Lane::Read(read) => self.reads.remove(&read).map(|(_, fact)| fact),
+            Lane::Process(conn) => {
+                let fact = self.processes.get_mut(&conn)?.process.next_fact(now)?;
+                if matches!(fact, Fact::Closed { .. } | Fact::OpenFailed { .. }) {
+                    self.bury(conn);
+                }
+                Some(fact)
+            }
+        }
+    }
+
+    /// A server's process ends by itself, if it runs. With `eof` the end of its output is
+    /// noticed first. Returns whether there was one.
+    pub fn crash(&mut self, server: &ServerName, exit: Exit, eof: bool, now: Timestamp) -> bool {
+        let running = self
+            .processes
+            .values_mut()
+            .find(|running| running.server == *server && running.process.is_running());
+        let Some(running) = running else { return false };
+        running.process.crash(exit, eof, now);
+        true
+    }
+
+    /// A server writes something nobody expects, if it runs.
+    pub fn say(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
+        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+            running.process.blurt(bytes, now);
+        }
+    }
+
+    /// From here on the command runs another script, and running processes follow it.
+    pub fn set_script(&mut self, command: &str, script: Script) {
+        let script = Arc::new(script);
+        for running in self.processes.values_mut().filter(|running| running.command == command) {
+            running.process.set_script(Arc::clone(&script));
+        }
+        self.scripts.insert(command.into(), script);
+    }
+
+    /// Attempts that are over.
+    #[must_use]
+    pub fn gone(&self) -> &BTreeSet<ConnId> {
+        &self.gone
+    }
+
+    /// How many processes there are, being started or running.
+    #[must_use]
+    pub fn process_count(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// Servers whose processes were abandoned: nothing could end them.
+    #[must_use]
+    pub fn left(&self) -> &[ServerName] {
+        &self.left
+    }
+
+    /// Whether a server has a running process.
+    #[must_use]
+    pub fn runs(&self, server: &ServerName) -> bool {
+        self.processes
+            .values()
+            .any(|running| running.server == *server && running.process.is_running())
+    }
+
+    /// Whether everything that running servers asked was answered (G49).
+    ///
+    /// # Errors
+    /// What was not.
+    pub(crate) fn check_answered(&self) -> Result<(), Breach> {
+        self.processes.iter().filter(|(_, running)| running.process.is_running()).try_for_each(
+            |(conn, running)| match running.process.peer.unanswered().next() {
+                Some(id) => Law::Wire.broken(format!(
+                    "{conn} ({}) asked {id} and has no answer (G49)",
+                    running.server
+                )),
+                None => Ok(()),
+            },
+        )
+    }
+
+    /// What clients did against the protocol since this was last asked, and the marks of the
+    /// calls that arrived at servers.
+    pub fn observations(&mut self) -> (Vec<String>, Vec<u64>) {
+        for (conn, running) in &mut self.processes {
+            for breach in running.process.peer.breaches.drain(..) {
+                self.breaches.push(format!("{conn} ({}): {breach}", running.server));
+            }
+            self.calls.append(&mut running.process.peer.calls);
+        }
+        (std::mem::take(&mut self.breaches), std::mem::take(&mut self.calls))
+    }
+
+    /// What distinguishes this state from another one, with times taken relative to `now`.
+    pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
+        (&self.scripts, &self.files, &self.cache, &self.gone).hash(state);
+        for (read, (at, fact)) in &self.reads {
+            (read, at.since(now), fact).hash(state);
+        }
+        for running in self.processes.values() {
+            running.server.hash(state);
+            running.process.digest(now, state);
+        }
+    }
+
+    fn script(&self, command: &str) -> Arc<Script> {
+        self.scripts.get(command).cloned().unwrap_or_else(|| Arc::new(Script::missing(0)))
+    }
+
+    fn each(&mut self, conn: ConnId, act: impl FnOnce(&mut Process)) {
+        match self.processes.get_mut(&conn) {
+            Some(running) => act(&mut running.process),
+            // A driver learns of an end before the machine does.
+            None if self.gone.contains(&conn) => {}
+            None => self.breaches.push(format!("an order for {conn}, which is no process")),
+        }
+    }
+
+    fn abandon(&mut self, conn: ConnId) {
+        if let Some(running) = self.processes.get(&conn) {
+            self.left.push(running.server.clone());
+        }
+        self.bury(conn);
+    }
+
+    fn bury(&mut self, conn: ConnId) {
+        let (breaches, calls) = self.observations();
+        self.breaches.extend(breaches);
+        self.calls.extend(calls);
+        self.processes.remove(&conn);
+        self.gone.insert(conn);
+    }
+}
+
+/// A cache entry's or a file's content.
+#[must_use]
+pub fn content(text: &str) -> Found {
+    Found::Content(Bytes::from(text))
+}

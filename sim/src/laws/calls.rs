@@ -1,0 +1,164 @@
+//! Calls: each ends exactly once, in time, and as soon as its server cannot answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+use tidegate_core::event::{Event, Outcome, ServerState};
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::input::{Input, NewCall, Request, Target};
+use tidegate_core::time::Timestamp;
+
+use super::conns::Conns;
+use super::{Breach, Law, Seen};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Calls {
+    open: BTreeMap<CallId, Open>,
+    ended: BTreeSet<CallId>,
+    arrived: BTreeSet<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    server: Option<ServerName>,
+    start: Timestamp,
+    progress: Timestamp,
+    timeout_ms: Option<u64>,
+}
+
+impl Calls {
+    pub(super) fn check(
+        &mut self,
+        seen: &Seen<'_>,
+        conns: &Conns,
+        policy: &Policy,
+    ) -> Result<(), Breach> {
+        let refused = match seen.input {
+            Some(Input::Host(Request::Call(call))) => self.accept(call, seen),
+            Some(_) | None => None,
+        };
+        let mut refusals = 0;
+        for event in seen.events {
+            match event {
+                Event::CallFinished { call, outcome } => self.finish(*call, outcome)?,
+                Event::CallProgressed { call, .. } => {
+                    let Some(open) = self.open.get_mut(call) else {
+                        return Law::ExactlyOnce
+                            .broken(format!("{call} progressed and is not open"));
+                    };
+                    open.progress = seen.now;
+                }
+                Event::CallRefused { call } => {
+                    refusals += 1;
+                    Law::ExactlyOnce.demands(refused == Some(*call), || {
+                        format!("{call} was refused and its number is new")
+                    })?;
+                }
+                _ => {}
+            }
+        }
+        Law::ExactlyOnce
+            .demands(seen.stopped || refusals == usize::from(refused.is_some()), || {
+                "a number was used twice and not refused".into()
+            })?;
+        if let Some(Input::Host(Request::Cancel { call })) = seen.input {
+            Law::ExactlyOnce.demands(!self.open.contains_key(call), || {
+                format!("{call} was cancelled and goes on (G77)")
+            })?;
+        }
+        Law::Bounded.demands(seen.status.open_calls == self.open.len(), || {
+            format!(
+                "the status counts {} open calls of {}",
+                seen.status.open_calls,
+                self.open.len()
+            )
+        })?;
+        self.open.iter().try_for_each(|(call, open)| {
+            open.check_prompt(*call, seen, conns)?;
+            open.check_limit(*call, seen.now, policy)
+        })
+    }
+
+    /// Calls that arrived at servers, by the numbers in their arguments (G40).
+    pub(super) fn arrived(&mut self, calls: Vec<u64>) -> Result<(), Breach> {
+        calls.into_iter().try_for_each(|call| {
+            Law::Wire.demands(self.arrived.insert(call), || {
+                format!("call k{call} was sent to a server twice (G40)")
+            })
+        })
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = String> {
+        self.open.keys().map(|call| format!("call {call}"))
+    }
+
+    pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
+        (&self.ended, &self.arrived).hash(state);
+        for (call, open) in &self.open {
+            let times = (now.since(open.start), now.since(open.progress));
+            (call, &open.server, times, open.timeout_ms).hash(state);
+        }
+    }
+
+    /// The number of the call if it was used before.
+    fn accept(&mut self, new: &NewCall, seen: &Seen<'_>) -> Option<CallId> {
+        let newest = self.open.keys().chain(&self.ended).max();
+        if newest >= Some(&new.call) {
+            return Some(new.call);
+        }
+        let server = match &new.target {
+            Target::Tool { server, tool: _ } => Some(server.clone()),
+            Target::Exposed(name) => {
+                let tool = seen.catalog.tools.iter().find(|tool| tool.exposed == *name);
+                tool.map(|tool| tool.server.clone())
+            }
+        };
+        let open = Open { server, start: seen.now, progress: seen.now, timeout_ms: new.timeout_ms };
+        self.open.insert(new.call, open);
+        None
+    }
+
+    fn finish(&mut self, call: CallId, outcome: &Outcome) -> Result<(), Breach> {
+        Law::ExactlyOnce.demands(self.open.remove(&call).is_some(), || {
+            format!("{call} finished and was not open")
+        })?;
+        self.ended.insert(call);
+        let Outcome::Answered(result) = outcome else { return Ok(()) };
+        // The scripted servers answer a call with its own arguments (G39).
+        let Some((_, rest)) = result.as_str().split_once("\"structuredContent\":{\"n\":") else {
+            return Ok(());
+        };
+        let number = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+        Law::ExactlyOnce.demands(number == call.number().to_string(), || {
+            format!("{call} finished with the answer to k{number} (G39)")
+        })
+    }
+}
+
+impl Open {
+    /// L8: its server is on its way, or ready and able to answer.
+    fn check_prompt(&self, call: CallId, seen: &Seen<'_>, conns: &Conns) -> Result<(), Breach> {
+        let server = self.server.as_ref().and_then(|name| seen.server(name));
+        let Some(server) = server else {
+            return Law::Prompt.broken(format!("{call} waits for a server nobody configured"));
+        };
+        let answers = match server.state {
+            ServerState::Connecting => true,
+            ServerState::Connected => server.conn.is_some_and(|conn| conns.can_answer(conn)),
+            _ => false,
+        };
+        Law::Prompt.demands(answers, || {
+            format!("{call} waits for {}, which is {}", server.name, server.state.name())
+        })
+    }
+
+    /// G38: it ends at its limit.
+    fn check_limit(&self, call: CallId, now: Timestamp, policy: &Policy) -> Result<(), Breach> {
+        // A definition may set a longer limit than the policy, never a longer maximum.
+        let idle_ms = self.timeout_ms.unwrap_or(policy.call_max_ms);
+        let most_ms = policy.call_max_ms.max(idle_ms);
+        let late = now >= self.progress.plus(idle_ms) || now >= self.start.plus(most_ms);
+        Law::HonestDeadline.demands(!late, || format!("{call} is open beyond its limit (G38)"))
+    }
+}

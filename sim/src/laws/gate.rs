@@ -1,0 +1,187 @@
+//! The startup gate: it opens when it should, and what it says is true.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+use tidegate_core::event::{Event, ServerState, StartReport};
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::id::{OpId, ServerName};
+use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::time::Timestamp;
+use tidegate_core::tools::catalog::ToolState;
+
+use super::{Breach, Law, Seen};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gates {
+    /// The state of each server as the host was told last.
+    said: BTreeMap<ServerName, &'static str>,
+    shut: BTreeMap<OpId, Shut>,
+    /// Configuration reads that were asked for and not answered.
+    reading: BTreeSet<u64>,
+    /// Cache reads that were asked for and not answered.
+    asking: BTreeSet<u64>,
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Shut {
+    since: Timestamp,
+    /// Since when the configuration is known, and which servers it names.
+    armed: Option<(Timestamp, BTreeSet<ServerName>)>,
+}
+
+impl Gates {
+    pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
+        self.note(seen);
+        if self.reading.is_empty() {
+            let names = seen.status.servers.iter().map(|server| server.name.clone());
+            let given: BTreeSet<_> = names.collect();
+            // Where the configuration comes as late as the deadline, the deadline is first (L5).
+            let limit = policy.startup_deadline_ms.unwrap_or(u64::MAX);
+            let waits =
+                |shut: &&mut Shut| shut.armed.is_none() && seen.now.since(shut.since) < limit;
+            for shut in self.shut.values_mut().filter(waits) {
+                shut.armed = Some((seen.now, given.clone()));
+            }
+        }
+        for event in seen.events {
+            if let Event::ServerChanged { server, state } = event {
+                self.said.insert(server.clone(), state.name());
+            }
+            let Event::GateOpened(report) = event else { continue };
+            let Some(shut) = self.shut.remove(&report.op) else { continue };
+            self.check_report(report, &shut, seen, policy)?;
+        }
+        Law::Gate.demands(seen.status.gate_shut != self.shut.is_empty(), || {
+            format!("gate_shut is {} with {:?} shut", seen.status.gate_shut, self.shut.keys())
+        })?;
+        self.shut.iter().try_for_each(|(op, shut)| self.check_shut(*op, shut, seen, policy))
+    }
+
+    pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
+        (&self.reading, &self.asking).hash(state);
+        for (op, shut) in &self.shut {
+            (op, now.since(shut.since)).hash(state);
+            shut.armed.as_ref().map(|(at, given)| (now.since(*at), given)).hash(state);
+        }
+    }
+
+    /// G31: every configured server in exactly one list, and in the one that is true.
+    fn check_report(
+        &self,
+        report: &StartReport,
+        shut: &Shut,
+        seen: &Seen<'_>,
+        policy: &Policy,
+    ) -> Result<(), Breach> {
+        let StartReport { op, elapsed_ms, connected, deferred, failed, skipped } = report;
+        let waited = seen.now.since(shut.since);
+        Law::Gate.demands(*elapsed_ms == waited, || {
+            format!("{op} took {waited}ms and says {elapsed_ms}ms")
+        })?;
+        if seen.status.stopping {
+            return Ok(());
+        }
+        let listed: Vec<&ServerName> = connected
+            .iter()
+            .chain(deferred)
+            .chain(failed.iter().map(|(server, _)| server))
+            .chain(skipped.iter().map(|(server, _)| server))
+            .collect();
+        let unique: BTreeSet<&ServerName> = listed.iter().copied().collect();
+        Law::Gate.demands(unique.len() == listed.len(), || format!("{op} lists a server twice"))?;
+        for name in shut.armed.iter().flat_map(|(_, given)| given) {
+            let gone = seen.server(name).is_none();
+            Law::Gate.demands(gone || unique.contains(&name), || {
+                format!("{op} does not list {name} (G31)")
+            })?;
+        }
+        // As the host was told before: a step may bring more than one change.
+        let state = |name: &ServerName| self.said.get(name).copied();
+        for (list, wanted) in [(connected, "connected"), (deferred, "connecting")] {
+            for name in list {
+                Law::Gate.demands(state(name) == Some(wanted), || {
+                    format!("{op} lists {name} as if it were {wanted}; it is {:?}", state(name))
+                })?;
+            }
+        }
+        for name in deferred {
+            let still = seen.server(name).is_some_and(|s| s.state == ServerState::Connecting);
+            Law::Gate.demands(!still || has_cached(seen, name), || {
+                format!("{op} defers {name}, whose tools nobody knows")
+            })?;
+            Law::Gate.demands(waited >= policy.gate_ms, || {
+                format!("{op} defers {name} before the gate")
+            })?;
+        }
+        let still = |(name, _): &&(ServerName, _)| state(name) == Some("connecting");
+        let limit = policy.startup_deadline_ms.unwrap_or(u64::MAX);
+        Law::Gate.demands(waited >= limit || !failed.iter().any(|entry| still(&entry)), || {
+            format!("{op} calls a server failed that is still starting")
+        })
+    }
+
+    fn note(&mut self, seen: &Seen<'_>) {
+        use tidegate_core::command::Command;
+        match seen.input {
+            Some(Input::Host(Request::Start { op })) => {
+                self.shut.insert(*op, Shut { since: seen.now, armed: None });
+            }
+            Some(Input::Io(Fact::ConfigRead { read, .. })) => {
+                self.reading.remove(&read.number());
+            }
+            Some(Input::Io(Fact::CacheRead { read, .. })) => {
+                self.asking.remove(&read.number());
+            }
+            Some(_) | None => {}
+        }
+        for command in seen.commands {
+            match command {
+                Command::ReadConfig { read, .. } => {
+                    self.reading.insert(read.number());
+                }
+                Command::ReadCache { read, .. } => {
+                    self.asking.insert(read.number());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// G30: while the gate is shut there is something to wait for.
+    fn check_shut(
+        &self,
+        op: OpId,
+        shut: &Shut,
+        seen: &Seen<'_>,
+        policy: &Policy,
+    ) -> Result<(), Breach> {
+        let limit = policy.startup_deadline_ms.unwrap_or(u64::MAX);
+        let total = seen.now.since(shut.since);
+        Law::Gate
+            .demands(total < limit, || format!("{op} waits beyond the deadline of {limit}ms"))?;
+        let Some((armed, _)) = shut.armed.as_ref().filter(|_| self.reading.is_empty()) else {
+            return Ok(());
+        };
+        let waited = seen.now.since(*armed);
+        let mut waiting = seen
+            .status
+            .servers
+            .iter()
+            .filter(|server| server.state == ServerState::Connecting)
+            .map(|server| &server.name);
+        let late = waited >= policy.gate_ms && self.asking.is_empty();
+        let holds = if late {
+            waiting.any(|server| !has_cached(seen, server))
+        } else {
+            waiting.next().is_some() || !self.asking.is_empty()
+        };
+        Law::Gate.demands(holds, || format!("{op} waits after {waited}ms and for nobody"))
+    }
+}
+
+/// Whether tools of this server are offered from the cache, or it is known to have none.
+fn has_cached(seen: &Seen<'_>, server: &ServerName) -> bool {
+    let mut tools = seen.catalog.tools.iter().filter(|tool| tool.server == *server);
+    tools.any(|tool| matches!(tool.state, ToolState::Deferred | ToolState::Quarantined { .. }))
+}

@@ -1,0 +1,211 @@
+//! The laws L1–L10 and the guarantees that refine them, checked after every step.
+//!
+//! Each file knows one kind of thing and keeps only what it must remember of it. The laws see
+//! what a driver and a host see, and the plain data a host may read; phases, frames and timers
+//! are none of their business.
+
+mod bounds;
+mod calls;
+pub(crate) mod clock;
+mod conns;
+mod gate;
+mod ops;
+mod view;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use tidegate_core::command::Command;
+use tidegate_core::event::Event;
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::hub::status::{ServerStatus, Status};
+use tidegate_core::id::ServerName;
+use tidegate_core::input::Input;
+use tidegate_core::limits::Limits;
+use tidegate_core::options::Options;
+use tidegate_core::time::{Deadline, Timestamp};
+use tidegate_core::tools::catalog::Catalog;
+
+use crate::driver::Driver;
+
+/// A law, by the name under which it is documented.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Law {
+    /// L1: any input in any state, no panic.
+    Total,
+    /// L2: equal inputs, equal outputs.
+    Pure,
+    /// L3: commands and events may be drained in any order, late.
+    FreeDraining,
+    /// L4: everything waited for in time is behind the deadline.
+    HonestDeadline,
+    /// L5: spurious and late ticks do nothing.
+    CalmClock,
+    /// L6: facts about what is gone change a counter.
+    StaleIsSilent,
+    /// L7: one answer each.
+    ExactlyOnce,
+    /// L8: no call waits on a server that can no longer answer.
+    Prompt,
+    /// L9: every process leads to its end.
+    NoOrphan,
+    /// L10: everything obeys its limit.
+    Bounded,
+    /// G3, G5, G8, G14: orders to one process come in a sensible order.
+    Orders,
+    /// G19–G25: the catalogue is what the servers' states make of it.
+    View,
+    /// G30, G31: the gate opens when it should and tells the truth.
+    Gate,
+    /// G40, G42, G49 and the protocol: what is sent is what may be sent.
+    Wire,
+    /// The reference model and the machine agree at quiet points.
+    Model,
+}
+
+impl Law {
+    /// The number in the documents, or the nearest name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Total => "L1 total",
+            Self::Pure => "L2 pure",
+            Self::FreeDraining => "L3 free draining",
+            Self::HonestDeadline => "L4 honest deadline",
+            Self::CalmClock => "L5 calm clock",
+            Self::StaleIsSilent => "L6 stale is silent",
+            Self::ExactlyOnce => "L7 exactly once",
+            Self::Prompt => "L8 prompt",
+            Self::NoOrphan => "L9 no orphan",
+            Self::Bounded => "L10 bounded",
+            Self::Orders => "orders (G3, G5, G8, G14)",
+            Self::View => "view (G19-G25)",
+            Self::Gate => "gate (G30, G31)",
+            Self::Wire => "wire (G40, G42, G49)",
+            Self::Model => "model",
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A law and how it was broken.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Breach {
+    /// Which law.
+    pub law: Law,
+    /// How.
+    pub how: String,
+}
+
+impl Law {
+    pub(crate) fn broken<T>(self, how: impl Into<String>) -> Result<T, Breach> {
+        Err(Breach { law: self, how: how.into() })
+    }
+
+    /// Broken unless `holds`.
+    pub(crate) fn demands(self, holds: bool, how: impl FnOnce() -> String) -> Result<(), Breach> {
+        if holds { Ok(()) } else { self.broken(how()) }
+    }
+}
+
+/// Everything that can be seen of one step.
+pub(crate) struct Seen<'a> {
+    pub(crate) now: Timestamp,
+    /// What was put in; `None` for a tick.
+    pub(crate) input: Option<&'a Input>,
+    pub(crate) commands: &'a [Command],
+    pub(crate) events: &'a [Event],
+    pub(crate) status: &'a Status,
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) deadline: Option<Deadline>,
+    pub(crate) stopped: bool,
+    /// Whether a timer was due: what it led to came before the input (L5).
+    pub(crate) fired: bool,
+}
+
+impl Seen<'_> {
+    pub(crate) fn server(&self, name: &ServerName) -> Option<&ServerStatus> {
+        self.status.servers.iter().find(|server| server.name == *name)
+    }
+}
+
+/// What the laws remember between two steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Laws {
+    policy: Policy,
+    limits: Limits,
+    conns: conns::Conns,
+    calls: calls::Calls,
+    ops: ops::Ops,
+    view: view::View,
+    gate: gate::Gates,
+    /// Whether time was skipped, so that bounds on the whole are off.
+    pub(crate) overslept: bool,
+}
+
+impl Laws {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            policy: options.policy.clone(),
+            limits: options.limits.clone(),
+            conns: conns::Conns::default(),
+            calls: calls::Calls::default(),
+            ops: ops::Ops::default(),
+            view: view::View::default(),
+            gate: gate::Gates::default(),
+            overslept: false,
+        }
+    }
+
+    /// Checks one step. `driver` has not carried out the step's commands yet.
+    pub(crate) fn check(&mut self, seen: &Seen<'_>, driver: &mut Driver) -> Result<(), Breach> {
+        clock::check(seen)?;
+        let over = self.ops.is_over();
+        self.ops.check(seen, self.overslept)?;
+        if over {
+            return Ok(());
+        }
+        self.conns.check(seen, &self.policy)?;
+        self.calls.check(seen, &self.conns, &self.policy)?;
+        self.view.check(seen, &self.policy)?;
+        self.gate.check(seen, &self.policy)?;
+        bounds::check(seen, &self.limits)?;
+        self.check_wire(driver)
+    }
+
+    /// What servers saw of their clients: the protocol, and each call at most once.
+    pub(crate) fn check_wire(&mut self, driver: &mut Driver) -> Result<(), Breach> {
+        let (breaches, calls) = driver.observations();
+        if let Some(breach) = breaches.first() {
+            return Law::Wire.broken(breach.clone());
+        }
+        self.calls.arrived(calls)
+    }
+
+    /// Checks a moment at which nothing is going to happen by itself (L4): nobody waits.
+    pub(crate) fn check_quiet(&self) -> Result<(), Breach> {
+        let waiting: Vec<String> = self.calls.open().chain(self.ops.open()).collect();
+        Law::HonestDeadline.demands(waiting.is_empty(), || {
+            format!("nothing is due any more and these wait: {}", waiting.join(", "))
+        })?;
+        self.conns.check_quiet()
+    }
+
+    pub(crate) fn open_calls(&self) -> usize {
+        self.calls.open().count()
+    }
+
+    /// What the laws remember, with times taken relative to `now`.
+    pub(crate) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
+        self.conns.digest(now, state);
+        self.calls.digest(now, state);
+        self.ops.digest(now, state);
+        self.gate.digest(now, state);
+        self.overslept.hash(state);
+    }
+}

@@ -1,0 +1,215 @@
+//! The reference model: what every story must have come to when nothing is due any more.
+//!
+//! It knows the configuration as it was read, which servers are wanted, and which of them are in
+//! a state to work. It knows no phases, no frames and no timers, and it is asked at quiet points
+//! only.
+
+use std::collections::BTreeMap;
+
+use tidegate_core::command::Command;
+use tidegate_core::event::ServerState;
+use tidegate_core::hub::status::Status;
+use tidegate_core::id::{ConnId, ReadId, ServerName};
+use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::tools::catalog::{Catalog, ToolState};
+
+use crate::driver::Driver;
+use crate::laws::{Breach, Law};
+use crate::scene::Entry;
+use crate::script::Nature;
+
+/// What must be true of every server when nothing is due any more.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// The configuration file as it is.
+    pub file: Vec<Entry>,
+    reads: BTreeMap<ReadId, Vec<Entry>>,
+    /// The configuration as it was read last, in its order.
+    known: Vec<Entry>,
+    servers: BTreeMap<String, Server>,
+    over: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Server {
+    /// The host has not disconnected it.
+    wanted: bool,
+    /// The present attempt, and what it runs.
+    attempt: Option<(ConnId, Nature, Vec<String>)>,
+    /// The present attempt was lost, or cannot be expected to work.
+    lost: bool,
+}
+
+impl Model {
+    /// A model of a host with this configuration file.
+    #[must_use]
+    pub fn new(file: Vec<Entry>) -> Self {
+        Self { file, ..Self::default() }
+    }
+
+    /// Takes in one input and what it led to.
+    pub(crate) fn note(&mut self, input: Option<&Input>, commands: &[Command], driver: &Driver) {
+        match input {
+            Some(Input::Host(request)) => self.asked(request),
+            Some(Input::Io(fact)) => self.told(fact),
+            None => {}
+        }
+        for command in commands {
+            match command {
+                Command::ReadConfig { read, .. } => {
+                    self.reads.insert(*read, self.file.clone());
+                }
+                Command::Open { conn, server, launch } => {
+                    let script = driver.scripts.get(&launch.command);
+                    let (nature, tools) = script.map_or((Nature::Broken, Vec::new()), |script| {
+                        (script.nature(), script.tools.clone())
+                    });
+                    if let Some(server) = self.servers.get_mut(server.as_str()) {
+                        server.attempt = Some((*conn, nature, tools));
+                        server.lost = false;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Something happened to a server, or to time, after which nobody can say what becomes of
+    /// an attempt that is under way.
+    pub fn doubt(&mut self, name: Option<&str>) {
+        for (server, state) in &mut self.servers {
+            if let Some((_, nature, _)) = &mut state.attempt
+                && name.is_none_or(|name| name == server)
+            {
+                *nature = Nature::Fickle;
+            }
+        }
+    }
+
+    /// Compares what is with what must be.
+    pub(crate) fn check(&self, status: &Status, catalog: &Catalog) -> Result<(), Breach> {
+        if self.over {
+            return Ok(());
+        }
+        let names: Vec<&str> = self.known.iter().map(|entry| entry.name.as_str()).collect();
+        let are: Vec<&str> = status.servers.iter().map(|server| server.name.as_str()).collect();
+        Law::Model.demands(names == are, || format!("{names:?} are configured, not {are:?}"))?;
+        let (mut live, mut sound) = (Vec::new(), Vec::new());
+        for (entry, is) in self.known.iter().zip(&status.servers) {
+            let Some(server) = self.servers.get(&entry.name) else { continue };
+            let state = is.state.name();
+            let fits = match (&is.state, server.must_be(entry)) {
+                (ServerState::Disabled, Must::BeOff)
+                | (ServerState::Disconnected, Must::BeDisconnected)
+                | (ServerState::Failed { .. }, Must::HaveFailed | Must::HaveSettled) => true,
+                (ServerState::Connected, Must::HaveSettled) => true,
+                (ServerState::Connected, Must::BeConnected) => {
+                    sound.push(entry.name.as_str());
+                    let tools = server.attempt.iter().flat_map(|(_, _, tools)| tools);
+                    live.extend(tools.map(|tool| (entry.name.clone(), tool.clone())));
+                    true
+                }
+                (_, _) => false,
+            };
+            Law::Model.demands(fits, || {
+                format!("{} must {:?} and is {state}", entry.name, server.must_be(entry))
+            })?;
+        }
+        let offered: Vec<(String, String)> = catalog
+            .tools
+            .iter()
+            .filter(|tool| tool.state == ToolState::Live)
+            .filter(|tool| sound.contains(&tool.server.as_str()))
+            .map(|tool| (tool.server.as_str().to_owned(), tool.tool.clone()))
+            .collect();
+        Law::Model.demands(live == offered, || format!("{live:?} must be live, not {offered:?}"))
+    }
+
+    fn asked(&mut self, request: &Request) {
+        match request {
+            Request::Connect { server, .. } => self.want(server, true),
+            Request::Disconnect { server, .. } => self.want(server, false),
+            Request::DisconnectAll { .. } => {
+                for entry in self.known.clone() {
+                    self.want(&entry.name.as_str().into(), false);
+                }
+            }
+            Request::Shutdown => self.over = true,
+            _ => {}
+        }
+    }
+
+    fn want(&mut self, name: &ServerName, wanted: bool) {
+        let on = self.known.iter().any(|entry| entry.name == name.as_str() && entry.enabled);
+        if let Some(server) = self.servers.get_mut(name.as_str())
+            && on
+        {
+            server.wanted = wanted;
+            server.lost &= !wanted;
+        }
+    }
+
+    fn told(&mut self, fact: &Fact) {
+        match fact {
+            Fact::ConfigRead { read, .. } => {
+                let newest = self.reads.last_key_value().is_some_and(|(newest, _)| newest == read);
+                if let Some(entries) = self.reads.remove(read)
+                    && newest
+                {
+                    self.reads.clear();
+                    self.apply(entries);
+                }
+            }
+            Fact::OpenFailed { conn, .. }
+            | Fact::OutputEnded { conn }
+            | Fact::InputFailed { conn }
+            | Fact::Closed { conn, .. } => {
+                for server in self.servers.values_mut() {
+                    server.lost |= server.attempt.as_ref().is_some_and(|(own, ..)| own == conn);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn apply(&mut self, entries: Vec<Entry>) {
+        let mut servers = BTreeMap::new();
+        for entry in &entries {
+            let before = self.servers.remove(&entry.name);
+            let mut server = before.unwrap_or(Server { wanted: true, attempt: None, lost: false });
+            let known = self.known.iter().find(|known| known.name == entry.name);
+            // Switched on again, it is wanted again, unless the host had disconnected it while
+            // it was on.
+            server.wanted |= known.is_some_and(|known| !known.enabled);
+            server.lost = false;
+            servers.insert(entry.name.clone(), server);
+        }
+        self.servers = servers;
+        self.known = entries;
+    }
+}
+
+/// What must be true of one server.
+#[derive(Clone, Copy, Debug)]
+enum Must {
+    BeConnected,
+    HaveFailed,
+    /// Either of the two.
+    HaveSettled,
+    BeDisconnected,
+    BeOff,
+}
+
+impl Server {
+    fn must_be(&self, entry: &Entry) -> Must {
+        let nature = self.attempt.as_ref().map(|(_, nature, _)| *nature);
+        match nature {
+            _ if !entry.enabled => Must::BeOff,
+            _ if !self.wanted => Must::BeDisconnected,
+            Some(Nature::Fickle) => Must::HaveSettled,
+            _ if self.lost => Must::HaveFailed,
+            Some(Nature::Sound) | None => Must::BeConnected,
+            Some(Nature::Broken) => Must::HaveFailed,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! How a story begins: which servers are configured, what they do, what is cached.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::json;
+use tidegate_core::bytes::Bytes;
+use tidegate_core::config::{Level, Provider, Source};
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::input::Found;
+use tidegate_core::limits::Limits;
+use tidegate_core::options::Options;
+use tidegate_core::runtime::Runtime;
+
+use crate::driver::Driver;
+use crate::machine::Machine;
+use crate::model::Model;
+use crate::script::Script;
+use crate::world::{Effort, World};
+
+/// The one configuration file of a simulated host.
+pub const CONFIG: &str = "/host/mcp.json";
+
+/// How a story begins.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What the runtime is made with.
+    pub options: Options,
+    /// The configuration file's entries, in order.
+    pub entries: Vec<Entry>,
+    scripts: Vec<(String, Script)>,
+    cached: Vec<String>,
+    read_ms: u64,
+}
+
+/// One entry of the configuration file.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Entry {
+    /// The server's name, which is also the command it runs.
+    pub name: String,
+    /// An argument, so that two versions of a definition differ.
+    pub version: u32,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// Its own limit in milliseconds.
+    pub timeout_ms: Option<u64>,
+}
+
+impl Entry {
+    /// An entry that is switched on.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), version: 1, enabled: true, timeout_ms: None }
+    }
+}
+
+/// The text of the configuration file with these entries, in their order.
+#[must_use]
+pub fn config(entries: &[Entry]) -> String {
+    let servers: Vec<String> = entries
+        .iter()
+        .map(|entry| {
+            let Entry { name, version, enabled, timeout_ms } = entry;
+            let mut value = json!({ "command": name, "args": [format!("v{version}")] });
+            if !enabled {
+                value["enabled"] = json!(false);
+            }
+            if let Some(timeout) = timeout_ms {
+                value["timeout"] = json!(timeout);
+            }
+            format!("{}: {value}", json!(name))
+        })
+        .collect();
+    format!("{{ \"mcpServers\": {{\n  {}\n}} }}\n", servers.join(",\n  "))
+}
+
+impl Scene {
+    /// A host without servers, by a policy.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        let source = Source {
+            provider: Provider::Explicit,
+            level: Level::Explicit,
+            path: CONFIG.into(),
+            text: None,
+        };
+        let mut options = Options::new("/project", vec![source]);
+        options.policy = policy;
+        Self { options, entries: Vec::new(), scripts: Vec::new(), cached: Vec::new(), read_ms: 0 }
+    }
+
+    /// One more configured server.
+    #[must_use]
+    pub fn server(self, name: &str, script: Script) -> Self {
+        self.entry(Entry::new(name), script)
+    }
+
+    /// One more configured server, with this entry.
+    #[must_use]
+    pub fn entry(mut self, entry: Entry, script: Script) -> Self {
+        self.scripts.push((entry.name.clone(), script));
+        self.entries.push(entry);
+        self
+    }
+
+    /// The tools of the last server are in the cache, from a run in which it was healthy.
+    ///
+    /// # Panics
+    /// If there is no server yet.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        let (name, _) = self.scripts.last().expect("a server before its cache");
+        self.cached.push(name.clone());
+        self
+    }
+
+    /// Reads of files and cache take so long.
+    #[must_use]
+    pub fn reads_taking(mut self, ms: u64) -> Self {
+        self.read_ms = ms;
+        self
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// The world in which the story begins.
+    #[must_use]
+    pub fn world(&self) -> World {
+        self.world_of(Runtime::new(self.options.clone()))
+    }
+
+    /// The same around another machine, which was made with the scene's options.
+    ///
+    /// # Panics
+    /// If the run that fills the cache breaks a law.
+    #[must_use]
+    pub fn world_of<M: Machine>(&self, machine: M) -> World<M> {
+        let mut driver = self.driver();
+        if !self.cached.is_empty() {
+            driver.cache = self.warm().cache;
+        }
+        World::new(machine, &self.options, driver, Model::new(self.entries.clone()))
+    }
+
+    fn driver(&self) -> Driver {
+        let mut driver = Driver::default();
+        driver.read_ms = self.read_ms;
+        driver.set_config(&self.entries);
+        for (name, script) in &self.scripts {
+            driver.scripts.insert(name.clone(), Arc::new(script.clone()));
+        }
+        driver
+    }
+
+    /// A run in which the servers to be cached are healthy, for what it leaves behind.
+    fn warm(&self) -> Driver {
+        let mut scene = Self { cached: Vec::new(), ..self.clone() };
+        scene.options.policy = Policy::default();
+        scene.entries.retain(|entry| self.cached.contains(&entry.name));
+        for (_, script) in &mut scene.scripts {
+            *script = Script { tools: script.tools.clone(), ..Script::default() };
+        }
+        let mut world = scene.world().with_effort(Effort::Light);
+        let run = world.start().and_then(|_| world.run_until_quiet());
+        run.expect("a run with healthy servers breaks no law");
+        world.driver
+    }
+}
+
+impl fmt::Display for Scene {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (entry, (_, script)) in self.entries.iter().zip(&self.scripts) {
+            let cached = if self.cached.contains(&entry.name) { "cached " } else { "" };
+            writeln!(f, "{cached}{entry:?}: {script:?}")?;
+        }
+        write!(f, "reads take {}ms", self.read_ms)
+    }
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self::new(Policy::default())
+    }
+}
+
+impl Driver {
+    /// Writes the configuration file.
+    pub fn set_config(&mut self, entries: &[Entry]) {
+        let text = Bytes::from(config(entries).as_str());
+        self.files.insert(CONFIG.into(), Found::Content(text));
+    }
+}

@@ -1,0 +1,334 @@
+//! Stories: a host with servers, and steps that happen to it.
+//!
+//! Steps are total: an index is taken modulo what exists, and a step that does not apply does
+//! nothing, so that a story can be cut and changed anywhere and stays a story. A story ends with
+//! all faults off and the demand that everything converges.
+
+use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::id::CallId;
+use tidegate_core::input::{Found, Target};
+use tidegate_core::limits::Limits;
+
+use crate::choices::Choices;
+use crate::laws::Law;
+use crate::machine::Machine;
+use crate::scene::{Entry, Scene};
+use crate::script::{Delays, Fault, Script, Spawn, Stopping};
+use crate::violation::Violation;
+use crate::world::World;
+
+/// The names of servers. Without digits, so that the documented rule for names keeps them apart.
+const NAMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
+/// The tools of a server, of which the first ones are offered.
+const TOOLS: [&str; 5] = ["echo", "fail", "refuse", "hang", "again"];
+
+/// One thing that happens.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Step {
+    /// Time passes and what is due happens, for so many milliseconds.
+    Wait(u16),
+    /// So many things that are due next happen.
+    Deliver(u8),
+    /// The host asks for a start.
+    Start,
+    /// The host calls this tool of this server.
+    Call(u8, u8),
+    /// The host calls what the catalogue offers in this place, with a limit of its own.
+    CallOffered(u8, u16),
+    /// The host gives the latest call but so many up.
+    Cancel(u8),
+    /// The host asks for a reload.
+    Reload,
+    /// The host connects this server.
+    Connect(u8),
+    /// The host disconnects this server.
+    Disconnect(u8),
+    /// The host disconnects every server.
+    DisconnectAll,
+    /// This server's process ends by itself; with `true`, the end of its output is noticed first.
+    Crash(u8, bool),
+    /// This server writes something that nobody expects.
+    Blurt(u8, u8),
+    /// From here on this server plays another part.
+    Recast(u8, u8),
+    /// The definition of this server changes in the file.
+    Edit(u8, u8),
+    /// What is in the cache is garbage from here on.
+    SpoilCache,
+    /// The host sleeps for so many milliseconds.
+    Oversleep(u16),
+    /// The host asks for the end.
+    Shutdown,
+}
+
+impl Step {
+    /// A step.
+    pub fn choose(choices: &mut impl Choices) -> Self {
+        let kind = choices.choose(32);
+        let mut small = || choices.choose(256).try_into().unwrap_or(0);
+        match kind {
+            0..4 => Self::Wait([1, 20, 250, 3_000][kind as usize] + u16::from(small()) * 3),
+            4..8 => Self::Deliver(small() % 8 + 1),
+            8..10 => Self::Start,
+            10..14 => Self::Call(small(), small()),
+            14..16 => Self::CallOffered(small(), u16::from(small()) * 16 + 1),
+            16..18 => Self::Cancel(small() % 4),
+            18..20 => Self::Reload,
+            20 => Self::Connect(small()),
+            21 => Self::Disconnect(small()),
+            22 => Self::DisconnectAll,
+            23..25 => Self::Crash(small(), small() % 2 == 0),
+            25..27 => Self::Blurt(small(), small()),
+            27 => Self::Recast(small(), small()),
+            28 => Self::Edit(small(), small()),
+            29 => Self::SpoilCache,
+            30 => Self::Oversleep(u16::from(small()) * 200),
+            _ => Self::Shutdown,
+        }
+    }
+}
+
+/// The beginning of a story: how many servers, what they do, what is cached.
+pub fn scene(choices: &mut impl Choices, policy: Policy) -> Scene {
+    let mut scene = Scene::new(policy).limits(limits());
+    if choices.once_in(4) {
+        scene = scene.reads_taking(u64::from(choices.choose(300)));
+    }
+    let servers = 1 + choices.choose(NAMES.len() as u32) as usize;
+    for name in NAMES.iter().take(servers) {
+        let mut entry = Entry::new(name);
+        entry.enabled = !choices.once_in(8);
+        entry.timeout_ms = choices.once_in(6).then_some(2_000);
+        scene = scene.entry(entry, script(choices));
+        if choices.once_in(3) {
+            scene = scene.cached();
+        }
+    }
+    scene
+}
+
+/// Bounds that a short story can reach.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.message_bytes = 4_096;
+    limits.stderr_tail_bytes = 256;
+    limits.pages = 5;
+    limits.tools_per_server = 16;
+    limits.open_calls = 6;
+    limits.problems = 8;
+    limits
+}
+
+/// A server's part; the simplest is healthy and instant.
+pub fn script(choices: &mut impl Choices) -> Script {
+    let tools = TOOLS.iter().take(1 + choices.choose(TOOLS.len() as u32) as usize);
+    let mut script = Script::tools(tools.copied());
+    if choices.once_in(2) {
+        let mut ms = |most: u32| u64::from(choices.choose(most));
+        script.delays =
+            Delays { initialize: ms(800), list: ms(200), call: ms(1_500), exit: ms(1_200) };
+        script.spawn = Spawn::Runs(ms(300));
+    }
+    if choices.once_in(4) {
+        script.page_tools = 1 + choices.choose(2) as usize;
+    }
+    if choices.once_in(4) {
+        script.chunk_bytes = 1 + choices.choose(90) as usize;
+    }
+    script.stop = *choices.pick(&[
+        Stopping::Polite,
+        Stopping::Polite,
+        Stopping::IgnoresEof,
+        Stopping::IgnoresTerm,
+        Stopping::Unkillable,
+    ]);
+    if choices.once_in(16) {
+        script.spawn = Spawn::Runs(u64::from(choices.choose(6_000)));
+    }
+    if choices.once_in(16) {
+        let error = OpenError::NotExecutable { command: "x".into() };
+        script.spawn = Spawn::Fails(u64::from(choices.choose(400)), error);
+    }
+    if choices.once_in(8) {
+        let revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "1999-01-01"];
+        script.revision = Some((*choices.pick(&revisions)).into());
+    }
+    let faults = choices.choose(4).saturating_sub(1);
+    script.faults = (0..faults).map(|_| fault(choices)).collect();
+    script
+}
+
+fn fault(choices: &mut impl Choices) -> Fault {
+    let before = choices.choose(5) as usize;
+    match choices.choose(23) {
+        0 => Fault::line(before, "Server listening on stdio"),
+        1 => Fault::line(before, "{\"jsonrpc\":\"2.0\",\"id\":7"),
+        2 => Fault::long_line(before, 5_000),
+        3 => Fault::answers_unasked(before),
+        4 => Fault::notifies(before, "notifications/tools/list_changed", 40),
+        5 => Fault::asks(before, "1", "ping"),
+        6 => Fault::asks(before, "\"one\"", "roots/list"),
+        7 => Fault::asks(before, "99", "sampling/createMessage"),
+        8 => Fault::Repeats { message: before, times: 3 },
+        9 => Fault::AnswersWithTextId { message: before },
+        10 => {
+            let after_bytes = choices.choose(700) as usize;
+            Fault::Crashes { after_bytes, exit: Exit::Code(1) }
+        }
+        11 => Fault::FallsSilent { from: before },
+        12 => Fault::ClosesOutput { before },
+        13 => Fault::ClosesInput { before },
+        14 => Fault::FloodsStderr { bytes: 10_000 },
+        15 => Fault::refuses("initialize", -32602, "Unsupported protocol version"),
+        16 => Fault::results("tools/list", "{\"tools\":{}}"),
+        17 => Fault::results("tools/call", "[]"),
+        18 => Fault::EndlessPages,
+        19 => Fault::RepeatsCursor,
+        20 => Fault::AnswersCancelled,
+        21 => Fault::Batches,
+        _ => Fault::Progress { every: 100, times: 5 },
+    }
+}
+
+/// What a server may blurt out.
+const BLURTS: [&str; 6] = [
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n",
+    "DEBUG: here\r\n\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n",
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"}}\n",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n",
+    "\u{feff}\u{1f600} half a line",
+];
+
+impl<M: Machine> World<M> {
+    /// Lets one step of a story happen.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn apply(&mut self, step: Step) -> Result<(), Violation> {
+        let count = self.model.file.len();
+        let name = |at: u8| NAMES[usize::from(at) % count.clamp(1, NAMES.len())];
+        match step {
+            Step::Wait(ms) => self.run_for(u64::from(ms))?,
+            Step::Deliver(n) => {
+                for _ in 0..n {
+                    self.step()?;
+                }
+            }
+            Step::Start => drop(self.start()?),
+            Step::Call(at, tool) => {
+                let tool = TOOLS[usize::from(tool) % TOOLS.len()];
+                self.call(name(at), tool)?;
+            }
+            Step::CallOffered(at, limit) => self.call_offered(at, limit)?,
+            Step::Cancel(back) => self.cancel_latest(back)?,
+            Step::Reload => drop(self.reload()?),
+            Step::Connect(at) => drop(self.connect(name(at))?),
+            Step::Disconnect(at) => drop(self.disconnect(name(at))?),
+            Step::DisconnectAll => drop(self.disconnect_all()?),
+            Step::Crash(at, eof) => self.hurt(name(at), eof),
+            Step::Blurt(at, what) => {
+                let text = BLURTS[usize::from(what) % BLURTS.len()];
+                self.driver.say(&name(at).into(), text.as_bytes(), self.now());
+                self.model.doubt(Some(name(at)));
+            }
+            Step::Recast(at, seed) => {
+                let mut seeded = crate::choices::Seeded::new(u64::from(seed));
+                let script = script(&mut seeded);
+                self.recast(name(at), script);
+            }
+            Step::Edit(at, how) => self.edit(usize::from(at) % count.max(1), how),
+            Step::SpoilCache => {
+                let garbage = Found::Content("{\"version\":1,\"tools\":[]}".into());
+                self.driver.cache.values_mut().for_each(|entry| *entry = garbage.clone());
+            }
+            Step::Oversleep(ms) => {
+                self.oversleep(u64::from(ms));
+                self.model.doubt(None);
+            }
+            Step::Shutdown => self.shutdown()?,
+        }
+        Ok(())
+    }
+
+    /// Ends a story: what is under way comes to rest and agrees with the model; then faults are
+    /// off, and everything that is wanted gets ready, answers, and ends.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn settle(&mut self) -> Result<(), Violation> {
+        self.run_until_quiet()?;
+        self.check_model()?;
+        for name in NAMES {
+            let tools = self.driver.scripts.get(name).map(|script| script.tools.clone());
+            let Some(tools) = tools else { continue };
+            self.recast(name, Script { tools, ..Script::default() });
+        }
+        if !self.machine().is_stopped() {
+            for name in NAMES {
+                // A server that lived through its faults is whole only after another start.
+                self.disconnect(name)?;
+                self.connect(name)?;
+            }
+            self.start()?;
+            self.run_until_quiet()?;
+            self.check_model()?;
+            self.call_everything()?;
+        }
+        self.finish()?;
+        let left = self.driver.process_count();
+        self.broken(Law::NoOrphan.demands(left == 0, || format!("{left} processes are left")))
+    }
+
+    fn call_everything(&mut self) -> Result<(), Violation> {
+        let tools: Vec<String> =
+            self.machine().catalog().tools.iter().map(|tool| tool.exposed.clone()).collect();
+        for tool in tools {
+            self.call_target(Target::Exposed(tool), Some(1_000))?;
+            self.run_until_quiet()?;
+        }
+        Ok(())
+    }
+
+    fn call_offered(&mut self, at: u8, limit: u16) -> Result<(), Violation> {
+        let tools = &self.machine().catalog().tools;
+        let offered = usize::from(at).checked_rem(tools.len()).and_then(|at| tools.get(at));
+        if let Some(tool) = offered {
+            let target = Target::Exposed(tool.exposed.clone());
+            self.call_target(target, Some(u64::from(limit)))?;
+        }
+        Ok(())
+    }
+
+    fn cancel_latest(&mut self, back: u8) -> Result<(), Violation> {
+        match self.calls_made().checked_sub(1 + u64::from(back)) {
+            Some(call) => self.cancel(CallId::new(call)),
+            None => Ok(()),
+        }
+    }
+
+    fn hurt(&mut self, name: &str, eof: bool) {
+        self.driver.crash(&name.into(), Exit::Signal(11), eof, self.now());
+    }
+
+    fn recast(&mut self, name: &str, script: Script) {
+        self.driver.set_script(name, script);
+        self.model.doubt(Some(name));
+    }
+
+    fn edit(&mut self, at: usize, how: u8) {
+        let mut file = self.model.file.clone();
+        let Some(entry) = file.get_mut(at) else { return };
+        match how % 4 {
+            0 => entry.version += 1,
+            1 => entry.enabled = !entry.enabled,
+            2 => drop(file.remove(at)),
+            _ => {
+                let missing = NAMES.iter().find(|name| file.iter().all(|e| e.name != **name));
+                file.extend(missing.map(|name| Entry::new(name)));
+            }
+        }
+        self.set_config(file);
+    }
+}

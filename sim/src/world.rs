@@ -1,0 +1,444 @@
+//! A runtime, a clock and a driver: one simulated run.
+//!
+//! The clock moves in two ways only: to the next thing that is due, which is the earlier of the
+//! driver's next fact and the machine's own deadline, or by [`World::oversleep`], which is what
+//! a suspended host does. It never ticks by itself, so a deadline that the machine forgets is a
+//! deadline that never comes.
+
+use std::hash::Hash;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tidegate_core::bytes::Json;
+use tidegate_core::error::Exit;
+use tidegate_core::event::Event;
+use tidegate_core::id::{CallId, OpId};
+use tidegate_core::input::{Input, NewCall, Request, Target};
+use tidegate_core::options::Options;
+use tidegate_core::runtime::Runtime;
+use tidegate_core::time::Timestamp;
+use tidegate_core::trace::{TRACE_VERSION, TraceLine};
+
+use crate::digest::Wide;
+use crate::driver::{Driver, Lane};
+use crate::laws::{Breach, Law, Laws, Seen, clock};
+use crate::machine::Machine;
+use crate::model::Model;
+use crate::scene::Entry;
+use crate::violation::Violation;
+
+/// How many steps a run may take to become quiet.
+const STEPS_MAX: usize = 100_000;
+
+/// One simulated run.
+#[derive(Clone, Debug)]
+pub struct World<M: Machine = Runtime> {
+    machine: M,
+    /// Files, cache, scripts and processes.
+    pub driver: Driver,
+    now: Timestamp,
+    laws: Laws,
+    /// What the run must have come to when it is quiet.
+    pub model: Model,
+    trace: Vec<TraceLine>,
+    events: Vec<Event>,
+    next_call: u64,
+    next_op: u64,
+    effort: Effort,
+}
+
+/// How much of a run is checked and kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Effort {
+    /// Every law after every step, and the trace.
+    Full,
+    /// Every law, and no trace: for the explorer, which can walk the same path again.
+    Untraced,
+    /// The laws that need no copy of the machine: for long runs.
+    Light,
+}
+
+impl<M: Machine> World<M> {
+    /// A world at time zero. `machine` was made with `options`.
+    #[must_use]
+    pub fn new(machine: M, options: &Options, driver: Driver, model: Model) -> Self {
+        let head = TraceLine::Head { version: TRACE_VERSION, options: Box::new(options.clone()) };
+        Self {
+            machine,
+            driver,
+            now: Timestamp::ZERO,
+            laws: Laws::new(options),
+            model,
+            trace: vec![head],
+            events: Vec::new(),
+            next_call: 0,
+            next_op: 0,
+            effort: Effort::Full,
+        }
+    }
+
+    /// The same world, checked and kept as told.
+    #[must_use]
+    pub fn with_effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The run so far.
+    #[must_use]
+    pub fn trace(&self) -> &[TraceLine] {
+        &self.trace
+    }
+
+    /// The news of the run so far, in order.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// How many calls were made.
+    #[must_use]
+    pub fn calls_made(&self) -> u64 {
+        self.next_call
+    }
+
+    /// How many calls have not ended.
+    #[must_use]
+    pub fn open_calls(&self) -> usize {
+        self.laws.open_calls()
+    }
+
+    /// Asks for a start.
+    ///
+    /// # Errors
+    /// The law that was broken; so for every method that lets something happen.
+    pub fn start(&mut self) -> Result<OpId, Violation> {
+        self.operation(|op| Request::Start { op })
+    }
+
+    /// Asks for a reload.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn reload(&mut self) -> Result<OpId, Violation> {
+        self.operation(|op| Request::Reload { op })
+    }
+
+    /// Asks to connect a server.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn connect(&mut self, server: &str) -> Result<OpId, Violation> {
+        self.operation(|op| Request::Connect { op, server: server.into() })
+    }
+
+    /// Asks to disconnect a server.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn disconnect(&mut self, server: &str) -> Result<OpId, Violation> {
+        self.operation(|op| Request::Disconnect { op, server: server.into() })
+    }
+
+    /// Asks to disconnect every server.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn disconnect_all(&mut self) -> Result<OpId, Violation> {
+        self.operation(|op| Request::DisconnectAll { op })
+    }
+
+    /// Calls a tool by its server and its own name. The arguments are the number of the call,
+    /// which the scripted servers answer with.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn call(&mut self, server: &str, tool: &str) -> Result<CallId, Violation> {
+        self.call_target(Target::Tool { server: server.into(), tool: tool.into() }, None)
+    }
+
+    /// Calls a tool by the name it is exposed under, or by both names, with a limit of its own.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn call_target(
+        &mut self,
+        target: Target,
+        timeout_ms: Option<u64>,
+    ) -> Result<CallId, Violation> {
+        let call = CallId::new(self.next_call);
+        self.next_call += 1;
+        let arguments = Json::new(format!("{{\"n\":{}}}", call.number()));
+        self.request(Request::Call(NewCall { call, target, arguments, timeout_ms }))?;
+        Ok(call)
+    }
+
+    /// Gives a call up.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn cancel(&mut self, call: CallId) -> Result<(), Violation> {
+        self.request(Request::Cancel { call })
+    }
+
+    /// Asks for the end.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn shutdown(&mut self) -> Result<(), Violation> {
+        self.request(Request::Shutdown)
+    }
+
+    /// Writes the configuration file.
+    pub fn set_config(&mut self, entries: Vec<Entry>) {
+        self.driver.set_config(&entries);
+        self.model.file = entries;
+    }
+
+    /// Ends a server's process, if it runs. The news of it is due at once.
+    pub fn crash(&mut self, server: &str, exit: Exit) -> bool {
+        self.driver.crash(&server.into(), exit, true, self.now)
+    }
+
+    /// The host asks for something.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn request(&mut self, request: Request) -> Result<(), Violation> {
+        self.feed(Some(Input::Host(request)))
+    }
+
+    /// Sleeps exactly until the next thing is due and lets it happen; `false` if nothing is.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn step(&mut self) -> Result<bool, Violation> {
+        let fact = self.driver.due();
+        let deadline = self.machine.poll_timeout().map(|deadline| deadline.at);
+        match (fact, deadline) {
+            (Some((due, lane)), deadline) if deadline.is_none_or(|at| due <= at) => {
+                self.now = self.now.max(due);
+                self.deliver(lane)?;
+            }
+            (_, Some(at)) => {
+                self.now = self.now.max(at);
+                self.feed(None)?;
+            }
+            (_, None) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Lets the next thing on a lane happen, whenever it is due.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn deliver(&mut self, lane: Lane) -> Result<(), Violation> {
+        match self.driver.deliver(lane, self.now) {
+            Some(fact) => self.feed(Some(Input::Io(fact))),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets time pass until the machine's deadline although something else may be due before;
+    /// `false` if it has none.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn tick(&mut self) -> Result<bool, Violation> {
+        let Some(deadline) = self.machine.poll_timeout() else { return Ok(false) };
+        self.now = self.now.max(deadline.at);
+        self.feed(None)?;
+        Ok(true)
+    }
+
+    /// Lets everything happen that is due within the next milliseconds.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn run_for(&mut self, ms: u64) -> Result<(), Violation> {
+        let until = self.now.plus(ms);
+        while self.next_due().is_some_and(|due| due <= until) {
+            self.step()?;
+        }
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    /// The host sleeps: nothing happens for so long, and then everything is late.
+    pub fn oversleep(&mut self, ms: u64) {
+        self.now = self.now.plus(ms);
+        self.laws.overslept = true;
+    }
+
+    /// Lets everything happen until nothing is due any more, and checks that nobody waits.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn run_until_quiet(&mut self) -> Result<(), Violation> {
+        for _ in 0..STEPS_MAX {
+            if !self.step()? {
+                return self.quiet();
+            }
+        }
+        self.broken(Law::Bounded.broken(format!("not quiet after {STEPS_MAX} steps")))
+    }
+
+    /// Lets everything happen until a condition holds.
+    ///
+    /// # Errors
+    /// The law that was broken; that the condition never held counts as one.
+    pub fn run_until(&mut self, holds: impl Fn(&Self) -> bool) -> Result<(), Violation> {
+        while !holds(self) {
+            if !self.step()? {
+                return self.broken(Law::Model.broken("what the story waits for never came"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a moment at which nothing is due.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn quiet(&self) -> Result<(), Violation> {
+        self.broken(self.laws.check_quiet())?;
+        self.broken(self.driver.check_answered())
+    }
+
+    /// Compares a quiet moment with the reference model.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn check_model(&self) -> Result<(), Violation> {
+        self.broken(self.model.check(&self.machine.status(), self.machine.catalog()))
+    }
+
+    /// Asks for the end, waits for it, and checks that nothing is left.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn finish(&mut self) -> Result<(), Violation> {
+        self.shutdown()?;
+        self.run_until_quiet()?;
+        let stopped = self.machine.is_stopped();
+        self.broken(Law::NoOrphan.demands(stopped, || "Shutdown never ended".into()))
+    }
+
+    /// When the next thing is due.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let fact = self.driver.due().map(|(due, _)| due);
+        let deadline = self.machine.poll_timeout().map(|deadline| deadline.at);
+        [fact, deadline].into_iter().flatten().min()
+    }
+
+    /// Puts one thing in, carries out what comes out, and checks every law.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn feed(&mut self, input: Option<Input>) -> Result<(), Violation> {
+        let at = self.now;
+        if self.effort == Effort::Full {
+            self.trace.push(match &input {
+                Some(input) => TraceLine::Input { at, input: input.clone() },
+                None => TraceLine::Tick { at },
+            });
+        }
+        let fired = self.machine.poll_timeout().is_some_and(|deadline| deadline.at <= at);
+        let machine = &mut self.machine;
+        let fed = input.clone();
+        let told = catch_unwind(AssertUnwindSafe(|| match fed {
+            Some(input) => machine.handle(at, input),
+            None => machine.handle_timeout(at),
+        }));
+        if let Err(panic) = told {
+            return self.broken(Law::Total.broken(format!("it panicked: {}", text_of(&*panic))));
+        }
+        let checked = self.drain_and_check(input.as_ref(), fired);
+        self.broken(checked)
+    }
+
+    /// A number that is equal for worlds that will go on alike.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
+        let mut wide = Wide::default();
+        self.machine.fingerprint(self.now).hash(&mut wide);
+        self.driver.digest(self.now, &mut wide);
+        self.laws.digest(self.now, &mut wide);
+        (self.next_call, self.next_op).hash(&mut wide);
+        wide.value()
+    }
+
+    /// Turns a breach into a violation in this run.
+    pub(crate) fn broken<T>(&self, checked: Result<T, Breach>) -> Result<T, Violation> {
+        checked.map_err(|breach| Violation::new(breach, &self.trace))
+    }
+
+    fn operation(&mut self, request: impl FnOnce(OpId) -> Request) -> Result<OpId, Violation> {
+        let op = OpId::new(self.next_op);
+        self.next_op += 1;
+        self.request(request(op))?;
+        Ok(op)
+    }
+
+    fn drain_and_check(&mut self, input: Option<&Input>, fired: bool) -> Result<(), Breach> {
+        let mut commands = Vec::new();
+        while let Some(command) = self.machine.poll_command() {
+            commands.push(command);
+        }
+        let mut events = Vec::new();
+        while let Some(event) = self.machine.poll_event() {
+            events.push(event);
+        }
+        if self.effort == Effort::Full {
+            let at = self.now;
+            let ordered = commands.iter().cloned();
+            self.trace.extend(ordered.map(|command| TraceLine::Command { at, command }));
+            self.trace.extend(events.iter().cloned().map(|event| TraceLine::Event { at, event }));
+            self.events.extend(events.iter().cloned());
+        }
+        let status = self.machine.status();
+        let seen = Seen {
+            now: self.now,
+            input,
+            commands: &commands,
+            events: &events,
+            status: &status,
+            catalog: self.machine.catalog(),
+            deadline: self.machine.poll_timeout(),
+            stopped: self.machine.is_stopped(),
+            fired,
+        };
+        self.laws.check(&seen, &mut self.driver)?;
+        self.model.note(input, &commands, &self.driver);
+        for command in commands {
+            self.driver.execute(command, self.now);
+        }
+        self.laws.check_wire(&mut self.driver)?;
+        if self.effort != Effort::Light {
+            clock::check_calm(&self.machine, self.now)?;
+            clock::check_stale(&self.machine, &self.driver, self.now)?;
+        }
+        Ok(())
+    }
+}
+
+fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("something that is no text")
+}
