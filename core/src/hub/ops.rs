@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::bytes::Json;
 use crate::error::CallError;
 use crate::event::{Event, OpResult, Outcome, ServerState};
-use crate::id::{CallId, OpId, ServerName};
+use crate::id::{CallId, ConnId, OpId, ServerName};
 use crate::outbox::Outbox;
 use crate::time::Timestamp;
 use crate::wire::json::{self, Kind};
@@ -35,8 +35,8 @@ enum Until {
     Connect(ServerName),
     /// A server's attempt to be gone.
     Disconnect(ServerName),
-    /// Every attempt to be gone.
-    DisconnectAll,
+    /// The attempts that there were to be gone; servers may have been connected again since.
+    DisconnectAll(Vec<ConnId>),
 }
 
 impl Hub {
@@ -86,6 +86,7 @@ impl Hub {
                     // G5: the new attempt waits until the old one is gone.
                     slot.standing = Standing::Again;
                     self.touched.insert(name.clone());
+                    self.tools_changed = true;
                 } else if !runs {
                     self.open(name, now, out);
                 }
@@ -108,7 +109,8 @@ impl Hub {
         for name in self.order.clone() {
             self.disconnect_one(&name, now, out);
         }
-        self.wait_for(op, Until::DisconnectAll);
+        let attempts = self.by_conn.keys().copied().collect();
+        self.wait_for(op, Until::DisconnectAll(attempts));
     }
 
     /// Disconnects every server and refuses everything from here on.
@@ -284,7 +286,10 @@ impl Hub {
                 let back = self.slots.get(name).is_some_and(|slot| slot.is_connecting());
                 if back { Some(OpResult::Superseded) } else { gone(name).then_some(OpResult::Done) }
             }
-            Until::DisconnectAll => self.by_conn.is_empty().then_some(OpResult::Done),
+            Until::DisconnectAll(attempts) => {
+                let left = attempts.iter().any(|conn| self.by_conn.contains_key(conn));
+                (!left).then_some(OpResult::Done)
+            }
         }
     }
 }

@@ -229,7 +229,9 @@ impl Server {
         {
             let (stage, cause) = (*stage, cause.clone());
             *why = Why::Failed;
-            self.fail(now, stage, cause, signals);
+            if self.failure.is_none() {
+                self.fail(now, stage, cause, signals);
+            }
         }
     }
 

@@ -15,8 +15,9 @@
 //! ```
 //!
 //! Invariants: a timer lives in the phase that needs it, so leaving the phase drops it. Nothing
-//! leaves `Gone`. A server that failed says so exactly once ([`Signal::Failed`]), and every
-//! attempt ends with exactly one [`Signal::Gone`].
+//! leaves `Gone`. A server that failed says so ([`Signal::Failed`]), once more if its pipes ended
+//! before it was known how its process did, and every attempt ends with exactly one
+//! [`Signal::Gone`].
 
 mod listing;
 pub mod session;
@@ -137,7 +138,7 @@ enum Why {
     /// It failed, and the failure was told.
     Failed,
     /// A pipe ended; how its process ends will say why. The failure is told when that is known
-    /// or when the first rung of the ladder has passed.
+    /// or, if it was not told yet, when the first rung of the ladder has passed.
     Ending { stage: Stage, cause: Cause },
 }
 
@@ -250,6 +251,11 @@ impl Server {
         }
         if let Some(stage) = self.stage() {
             signals.push(Signal::Deaf);
+            if stage == Stage::Ready {
+                // It was connected and is not: that is told at once, and told again when it is
+                // known how its process ended.
+                self.fail(now, stage, cause.clone(), &mut signals);
+            }
             self.begin_stop(now, Why::Ending { stage, cause }, out);
         }
         signals

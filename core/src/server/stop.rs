@@ -46,7 +46,8 @@ pub struct Stop {
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 enum Rung {
-    /// Its start was not reported yet; there is nothing to close or to signal.
+    /// Its start was not reported yet; there is nothing to close or to signal. As short as the
+    /// last rung, so that a start and a stop together stay within the bound of a teardown.
     Opening,
     Polite,
     Terminating,
@@ -72,7 +73,7 @@ impl Stop {
         ladder: &StopLadder,
         out: &mut Outbox,
     ) -> Self {
-        let mut stop = Self { rung: Rung::Opening, until: now.plus(ladder.total_ms()) };
+        let mut stop = Self { rung: Rung::Opening, until: now.plus(ladder.kill_ms) };
         if opened {
             stop.handle_opened(conn, now, ladder, out);
         }
