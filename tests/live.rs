@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_io::Timer;
 use futures_lite::future;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidegate_core::bytes::Json;
 use tidegate_core::config::Source;
@@ -77,7 +77,7 @@ impl World {
     /// The settings of a host with these servers: no cache, the default policy.
     #[must_use]
     pub fn settings(&self, servers: &[(&str, Value)]) -> Settings {
-        let config = config(servers).to_string();
+        let config = config(servers);
         let cwd = self.dir().display().to_string();
         Settings::new(Options::new(&cwd, vec![Source::inline("test", &config)]))
     }
@@ -145,12 +145,12 @@ fn check_replay(trace: &Path) {
     }
 }
 
-/// A configuration with these servers.
+/// A configuration with these servers, in this order.
 #[must_use]
-pub fn config(servers: &[(&str, Value)]) -> Value {
-    let servers: Map<String, Value> =
-        servers.iter().map(|(name, entry)| ((*name).to_owned(), entry.clone())).collect();
-    json!({"mcpServers": servers})
+pub fn config(servers: &[(&str, Value)]) -> String {
+    let entries: Vec<String> =
+        servers.iter().map(|(name, entry)| format!("{}:{entry}", json!(name))).collect();
+    format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(","))
 }
 
 /// Calls a tool of a server by the server's own name for it.

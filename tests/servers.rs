@@ -4,13 +4,15 @@
 //! ignored unless asked for; asked for without the servers, they fail.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidegate_core::event::ServerState;
 use tidegate_smol::Host;
-use tidegate_tests::live::{World, say};
+use tidegate_tests::live::{World, config, say};
+use tidegate_tests::processes::program;
 
 /// How package runners start what they have fetched: from a shell that waits for it (`npx`), and
 /// from one that has gone when the server runs.
@@ -143,5 +145,62 @@ fn real_servers_behind_package_runners_leave_no_grandchildren() {
                 check(host, server).await;
             }
         });
+    }
+}
+
+/// The command, built for the test that runs.
+fn tidegate() -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--locked", "--package", "tidegate"]);
+    if !cfg!(debug_assertions) {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo").success());
+    program("tidegate")
+}
+
+fn run(world: &World, tidegate: &Path, words: &[&str]) -> Output {
+    let output = Command::new(tidegate)
+        .args(["--config", "servers.json"])
+        .args(words)
+        .current_dir(world.dir())
+        .env("TIDEGATE_CACHE_DIR", world.dir().join("cache"))
+        .env("TIDEGATE_CONFIG_DIR", world.dir().join("config"))
+        .env("TIDEGATE_STATE_DIR", world.dir().join("state"))
+        .output()
+        .expect("the command");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {}\n{errors}", output.status);
+    output
+}
+
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn the_command_lists_and_calls_real_servers_and_leaves_nothing() {
+    let world = World::default();
+    let real = real(&world);
+    let servers: Vec<_> =
+        real.iter().map(|server| (server.name, entry(&world, server, None))).collect();
+    fs::write(world.dir().join("servers.json"), config(&servers)).unwrap();
+    let tidegate = tidegate();
+
+    let list = run(&world, &tidegate, &["list", "--wait", "--json"]);
+    world.check_nothing_left(Duration::ZERO);
+    let list: Value = serde_json::from_slice(&list.stdout).unwrap();
+    for (own, server) in list["servers"].as_array().unwrap().iter().zip(&real) {
+        assert_eq!(own["name"], server.name);
+        assert_eq!(own["state"], "connected", "{own}");
+        let tools: Vec<_> = own["tools"].as_array().unwrap().iter().map(|t| &t["tool"]).collect();
+        assert!(server.tools.iter().all(|tool| tools.contains(&&json!(tool))), "{tools:?}");
+    }
+
+    for server in &real {
+        let (tool, arguments, wanted) = &server.call;
+        let arguments = arguments.to_string();
+        let call = run(&world, &tidegate, &["call", server.name, tool, &arguments, "--json"]);
+        world.check_nothing_left(Duration::ZERO);
+        let call: Value = serde_json::from_slice(&call.stdout).unwrap();
+        assert_eq!(call["outcome"], "ok", "{call}");
+        assert!(call["text"].as_str().unwrap().contains(wanted), "{call}");
     }
 }

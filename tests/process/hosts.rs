@@ -26,7 +26,7 @@ struct Host {
 impl Host {
     fn spawn(world: &World, servers: &[(&str, Value)]) -> Self {
         let file = world.dir().join("config.json");
-        fs::write(&file, config(servers).to_string()).expect("a file");
+        fs::write(&file, config(servers)).expect("a file");
         let mut process = Command::new(program("scripted-host"))
             .arg(file)
             .stdin(Stdio::piped())

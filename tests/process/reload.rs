@@ -20,7 +20,7 @@ fn file(world: &World) -> PathBuf {
 }
 
 fn write(world: &World, servers: &[(&str, Value)]) {
-    fs::write(file(world), config(servers).to_string()).expect("a file");
+    fs::write(file(world), config(servers)).expect("a file");
 }
 
 fn settings(world: &World) -> Settings {
