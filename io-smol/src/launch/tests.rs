@@ -137,6 +137,6 @@ fn an_error_names_a_command_without_what_could_be_a_secret_in_it() {
         ("/opt/My Tools/server", "/opt/My Tools/server"),
         ("", ""),
     ] {
-        assert_eq!(super::without_arguments(command), shown);
+        assert_eq!(without_arguments(command), shown);
     }
 }
