@@ -157,17 +157,17 @@ pub(crate) struct CallArgs {
 /// What `replay` takes.
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// A trace recorded with --trace
+    /// A record made with --trace
     #[arg(value_name = "TRACE")]
-    pub(crate) trace: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 /// What `timeline` takes.
 #[derive(Args, Debug)]
 pub(crate) struct TimelineArgs {
-    /// A trace recorded with --trace
+    /// A record made with --trace
     #[arg(value_name = "TRACE")]
-    pub(crate) trace: PathBuf,
+    pub(crate) file: PathBuf,
     /// Draw the trace into this file, a lane per server, for a browser [default: text on standard
     /// output]
     #[arg(long, value_name = "FILE")]

@@ -4,12 +4,15 @@ use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use async_io::Timer;
+use futures_lite::future;
+
 use crate::output::Screen;
 use crate::output::columns::cut;
 use crate::output::paint::Tone;
 
 /// How often the line moves.
-pub(crate) const FRAME: Duration = Duration::from_millis(100);
+const FRAME: Duration = Duration::from_millis(100);
 /// Nothing is shown of what is over sooner: a line that flickers tells nobody anything.
 const PATIENCE: Duration = Duration::from_millis(90);
 /// What moves.
@@ -38,9 +41,19 @@ impl Progress {
         }
     }
 
-    /// Whether there is a line to draw.
-    pub(crate) const fn is_on(&self) -> bool {
-        self.screen.is_some()
+    /// Counts time from here on.
+    pub(crate) fn restart(&self) {
+        self.erase();
+        self.since.set(Instant::now());
+    }
+
+    /// Waits until the line is to be drawn again: for ever if there is none.
+    pub(crate) async fn frame(&self) {
+        if self.screen.is_some() {
+            Timer::after(FRAME).await;
+        } else {
+            future::pending::<()>().await;
+        }
     }
 
     /// Draws the line: what is being waited for (safe for a terminal), and for how long.

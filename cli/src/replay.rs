@@ -34,7 +34,7 @@ struct Report {
 /// # Errors
 /// If the file is no trace.
 pub(crate) fn run(global: &Global, args: &ReplayArgs) -> Result<Exit, Trouble> {
-    let lines = trace_file::read(&args.trace)?;
+    let lines = trace_file::read(&args.file)?;
     let (told, report, exit) = match replay(&lines) {
         Ok(done) => (same(&done), Report::same(&done), Exit::Done),
         Err(divergence) => {

@@ -140,34 +140,47 @@ pub(crate) fn run<T>(
         .await;
         session.progress.erase();
         let exit = ended.and_then(|ended| conclude(&session, ended));
-        teardown(&session.host, &mut signals, signal)
+        teardown(&session, &mut signals, signal)
             .await
             .map_or(exit, |ending| Ok(Exit::Signal(ending)))
     })?
 }
 
-/// Ends every server. Gives the signal that ends the command, if one came before or meanwhile.
+/// Ends every server; a signal while it does ends them at once. Gives the signal that ends the
+/// command, if one came before or meanwhile.
 async fn teardown(
-    host: &Host,
+    session: &Session,
     signals: &mut Signals,
     mut signal: Option<Ending>,
 ) -> Option<Ending> {
-    let mut ending = Box::pin(host.shutdown());
+    let mut ending = Box::pin(session.host.shutdown());
+    session.progress.restart();
     loop {
-        let next = future::or(
-            async {
-                (&mut ending).await;
-                None
-            },
-            async { Some(signals.next().await) },
-        )
-        .await;
-        let Some(next) = next else { return signal };
-        match signal {
-            None => signal = Some(next),
-            Some(_) => kill(&host.status().await),
+        let ended = async {
+            (&mut ending).await;
+            Step::Ended
+        };
+        let signalled = async { Step::Signalled(signals.next().await) };
+        let frame = async {
+            session.progress.frame().await;
+            Step::Frame
+        };
+        match future::or(ended, future::or(signalled, frame)).await {
+            Step::Ended => return signal,
+            Step::Frame => session.progress.draw("stopping the servers, Ctrl+C kills them"),
+            Step::Signalled(another) => {
+                signal.get_or_insert(another);
+                kill(&session.host.status().await);
+            }
         }
     }
+}
+
+/// What happens during a teardown.
+enum Step {
+    Ended,
+    Signalled(Ending),
+    Frame,
 }
 
 /// Ends every process group at once; the driver hears of it as of any other end.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use async_io::Timer;
 use futures_lite::future;
 use serde_json::Value;
 use tidegate_core::bytes::Json;
@@ -14,7 +13,6 @@ use tidegate_smol::News;
 
 use crate::exit::Trouble;
 use crate::output::{self, Screen, paint::Tone, visible};
-use crate::progress::FRAME;
 use crate::session::{Session, Voices};
 
 /// A server's line of standard error is cut off here if it never ends, in bytes.
@@ -42,11 +40,7 @@ pub(crate) async fn watch(session: &Session) -> Trouble {
     let mut watch = Watch { session, servers: BTreeMap::new() };
     loop {
         let frame = async {
-            if session.progress.is_on() {
-                Timer::after(FRAME).await;
-            } else {
-                future::pending::<()>().await;
-            }
+            session.progress.frame().await;
             None
         };
         match future::or(async { Some(events.next().await) }, frame).await {
@@ -72,15 +66,35 @@ struct Watch<'a> {
 /// What was heard of one server.
 #[derive(Debug, Default)]
 struct Seen {
-    starting: bool,
+    phase: Phase,
     /// The line it is in the middle of writing.
     line: String,
+}
+
+/// Whether a server was ever starting, and whether it still is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Phase {
+    #[default]
+    Unstarted,
+    Starting,
+    Started,
+}
+
+impl Seen {
+    fn enter(&mut self, state: &ServerState) {
+        let starting = matches!(state, ServerState::Connecting);
+        self.phase = match self.phase {
+            _ if starting => Phase::Starting,
+            Phase::Unstarted => Phase::Unstarted,
+            Phase::Starting | Phase::Started => Phase::Started,
+        };
+    }
 }
 
 impl Watch<'_> {
     fn event(&mut self, event: Event) {
         if let Event::ServerChanged { server, state } = event {
-            self.seen(&server).starting = matches!(state, ServerState::Connecting);
+            self.seen(&server).enter(&state);
         } else if let Event::Complained { server, text } = event {
             let lines = complete_lines(&mut self.seen(&server).line, &text);
             self.say(&server, &lines);
@@ -96,7 +110,7 @@ impl Watch<'_> {
 
     fn catch_up(&mut self, status: &Status) {
         for server in &status.servers {
-            self.seen(&server.name).starting = matches!(server.state, ServerState::Connecting);
+            self.seen(&server.name).enter(&server.state);
         }
     }
 
@@ -129,19 +143,25 @@ impl Watch<'_> {
     }
 
     fn starting(&self) -> String {
-        let names: Vec<&ServerName> =
-            self.servers.iter().filter(|(_, seen)| seen.starting).map(|(name, _)| name).collect();
-        if names.is_empty() {
+        let started = self.servers.iter().filter(|(_, seen)| seen.phase != Phase::Unstarted);
+        let total = started.clone().count();
+        let waiting: Vec<_> = started
+            .filter(|(_, seen)| seen.phase == Phase::Starting)
+            .map(|(name, _)| visible::one_line(name.as_str()))
+            .collect();
+        if waiting.is_empty() {
             return "reading the configuration".to_owned();
         }
-        let told: Vec<_> =
-            names.iter().take(NAMES_TOLD).map(|name| visible::one_line(name.as_str())).collect();
-        let more = match names.len().saturating_sub(NAMES_TOLD) {
+        let done = match total - waiting.len() {
+            0 => String::new(),
+            done => format!("{done} of {total} servers are done, "),
+        };
+        let more = match waiting.len().saturating_sub(NAMES_TOLD) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let total = self.servers.len();
-        format!("{} of {total} servers starting: {}{more}", names.len(), told.join(", "))
+        let told = waiting.get(..NAMES_TOLD).unwrap_or(&waiting);
+        format!("{done}waiting for {}{more}", told.join(", "))
     }
 }
 

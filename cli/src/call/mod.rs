@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::time::Instant;
 
 use tidegate_core::error::CallError;
-use tidegate_core::event::Outcome;
+use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::limits::Limits;
 use tidegate_core::tools::content;
 
@@ -25,8 +25,8 @@ use target::Found;
 struct Called {
     found: Found,
     outcome: Outcome,
-    /// The last its server said, if it could not be called; safe for a terminal.
-    last_words: Vec<String>,
+    /// What helps if its server could not be called; safe for a terminal.
+    advice: Vec<String>,
     elapsed_ms: u64,
 }
 
@@ -55,30 +55,35 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
             return Err(target::unknown_tool(session, &wanted).await);
         }
         let elapsed_ms = millis(began);
-        let last_words = last_words(session, &outcome).await;
-        Ok(Called { found, outcome, last_words, elapsed_ms })
+        let advice = advice(session, &outcome).await;
+        Ok(Called { found, outcome, advice, elapsed_ms })
     };
     session::run(Plan::new(global, &only)?, work, |_, ended| {
         let called = match ended {
             Ended::Done(called) => called,
             Ended::Signalled => {
                 let outcome = Outcome::Aborted;
-                let (found, last_words) = (wanted.as_typed(), Vec::new());
-                Called { found, outcome, last_words, elapsed_ms: millis(began) }
+                let (found, advice) = (wanted.as_typed(), Vec::new());
+                Called { found, outcome, advice, elapsed_ms: millis(began) }
             }
         };
         if global.json { print_json(&called) } else { print_text(&called) }
     })
 }
 
-/// What a server that could not be called has said in the end.
-async fn last_words(session: &Session, outcome: &Outcome) -> Vec<String> {
+/// What helps with a server that could not be called: the last it said, or how to approve it.
+async fn advice(session: &Session, outcome: &Outcome) -> Vec<String> {
     let Outcome::Failed(CallError::NotConnected { server, .. }) = outcome else {
         return Vec::new();
     };
     let status = session.host.status().await;
-    let server = status.servers.iter().find(|one| one.name == *server);
-    server.map(|server| servers::tail(&server.stderr_tail, TAIL_LINES)).unwrap_or_default()
+    let Some(server) = status.servers.iter().find(|one| one.name == *server) else {
+        return Vec::new();
+    };
+    if matches!(server.state, ServerState::NeedsApproval) {
+        return vec!["to approve it for one run, add --trust-project".to_owned()];
+    }
+    servers::tail(&server.stderr_tail, TAIL_LINES)
 }
 
 fn print_text(called: &Called) -> Result<Exit, Trouble> {
@@ -87,7 +92,7 @@ fn print_text(called: &Called) -> Result<Exit, Trouble> {
     };
     if let Outcome::Failed(error) = &called.outcome {
         let mut told = visible::block(&error.to_string()).into_owned();
-        for line in &called.last_words {
+        for line in &called.advice {
             told.push_str(&format!("\n  {line}"));
         }
         return Err(Trouble::Failed(told));

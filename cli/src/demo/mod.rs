@@ -43,7 +43,9 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     let trace = global.trace.clone().unwrap_or_else(|| folder.path().join("demo.trace"));
     let mut story = Story::new(global.json);
     story.title();
-    fill_cache(&program, folder.path())?;
+    if let Exit::Signal(ending) = fill_cache(&program, folder.path())? {
+        return Ok(Exit::Signal(ending));
+    }
     story.chapter("Start all four, and wait at most 250 ms for them");
     let settings = settings(&program, folder.path(), DELAY_MS).with_trace(&trace);
     story.begin();
@@ -64,15 +66,14 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
 
 /// Lets `slow` run once without its delay, so that its list of tools is cached as it would be
 /// after any earlier run.
-fn fill_cache(program: &Path, folder: &Path) -> Result<(), Trouble> {
+fn fill_cache(program: &Path, folder: &Path) -> Result<Exit, Trouble> {
     let mut settings = settings(program, folder, 0);
     settings.options.only = [Kind::Slow.name().into()].into();
     session::run(
         Plan::silent(settings),
         async |session| session.start().await,
         |_, _| Ok(Exit::Done),
-    )?;
-    Ok(())
+    )
 }
 
 fn settings(program: &Path, folder: &Path, delay_ms: u64) -> Settings {

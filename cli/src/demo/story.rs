@@ -209,9 +209,8 @@ impl Story {
     /// Everything has ended.
     pub(crate) fn stopped(&mut self, left: &Left) {
         self.left = left.alive.len();
-        let started = counted(left.started, "process").replace("processs", "processes");
-        let word = if self.left == 1 { "process" } else { "processes" };
-        self.tell(Tone::Strong, "all", &format!("{started} started, {} {word} left", self.left));
+        let told = format!("{} processes started, {} processes left", left.started, self.left);
+        self.tell(Tone::Strong, "all", &told);
         self.expect(left.started == Kind::ALL.len(), "one process was started for each server");
         self.expect(left.alive.is_empty(), "no process is left");
     }

@@ -37,7 +37,7 @@ struct Report {
 /// # Errors
 /// If the file is no trace, or the picture cannot be written.
 pub(crate) fn run(global: &Global, args: &TimelineArgs) -> Result<Exit, Trouble> {
-    let lines = trace_file::read(&args.trace)?;
+    let lines = trace_file::read(&args.file)?;
     if let Some(file) = &args.svg {
         fs::write(file, svg::render(&Picture::of(&lines)))
             .map_err(|error| Trouble::Failed(format!("{}: {error}", file.display())))?;

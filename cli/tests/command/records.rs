@@ -1,0 +1,87 @@
+//! Recorded runs: what `--trace` wrote, `replay` repeats and `timeline` shows.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, demo, stderr, stdout};
+
+/// A folder with a record of the demo in it.
+fn recorded() -> Sandbox {
+    let sandbox = Sandbox::new(&json!({}));
+    let output = sandbox.run(&["demo"]);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    sandbox
+}
+
+#[test]
+fn the_demo_repeats_byte_for_byte() {
+    let sandbox = recorded();
+    sandbox.assert_nothing_is_left();
+    let output = sandbox.run(&["replay", "trace"]);
+    let told = stdout(&output);
+    assert!(output.status.success() && told.ends_with("outputs: identical\n"), "{told}");
+    let output = sandbox.run(&["replay", "--json", "trace"]);
+    let report: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&report["version"], &report["identical"]), (&json!(1), &json!(true)));
+}
+
+#[test]
+fn a_real_list_repeats_byte_for_byte() {
+    let sandbox = Sandbox::new(&json!({
+        "fast": demo("fast"), "odd": demo("odd"), "dies": demo("dies"),
+        "missing": {"command": "no-such-program"}, "bad": {"comand": 1},
+    }));
+    assert!(sandbox.run(&["list", "--wait"]).status.success());
+    let output = sandbox.run(&["replay", "trace"]);
+    assert!(output.status.success(), "{}", stdout(&output));
+}
+
+#[test]
+fn the_first_divergence_is_shown_with_what_was_before_it() {
+    let sandbox = recorded();
+    let text = fs::read_to_string(sandbox.path("trace")).unwrap();
+    let changed = text.replacen("\"elapsed_ms\":", "\"elapsed_ms\":9", 1);
+    assert_ne!(changed, text);
+    fs::write(sandbox.path("changed"), changed).unwrap();
+    let output = sandbox.run(&["replay", "changed"]);
+    let told = stdout(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.starts_with("the run did not repeat as it was recorded\n"), "{told}");
+    assert!(
+        told.contains("\n- ") && told.contains("\n+ ") && told.contains("GateOpened"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_record_that_was_cut_off_is_repeated_as_far_as_it_goes() {
+    let sandbox = recorded();
+    let bytes = fs::read(sandbox.path("trace")).unwrap();
+    fs::write(sandbox.path("cut"), &bytes[..bytes.len() / 2]).unwrap();
+    let output = sandbox.run(&["replay", "cut"]);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    assert!(stdout(&output).contains("identical"));
+}
+
+#[test]
+fn a_timeline_tells_the_run_and_draws_it() {
+    let sandbox = recorded();
+    let output = sandbox.run(&["timeline", "trace"]);
+    for mark in [" < Start", " > Open", " ! GateOpened", " < Call", " ! Stopped"] {
+        assert!(stdout(&output).contains(mark), "{mark}");
+    }
+    assert!(sandbox.run(&["timeline", "trace", "--svg", "picture.svg"]).status.success());
+    let svg = fs::read_to_string(sandbox.path("picture.svg")).unwrap();
+    for mark in ["gate opens", "handshake", ">slow<", "class=\"deferred\"", "class=\"cross\""] {
+        assert!(svg.contains(mark), "{mark}");
+    }
+}
+
+#[test]
+fn the_demo_as_json_says_that_all_went_as_told() {
+    let sandbox = Sandbox::new(&json!({}));
+    let output = sandbox.run(&["demo", "--json"]);
+    let report: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&report["as_told"], &report["processes_left"]), (&json!(true), &json!(0)));
+}
