@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Done,
     /// 1: the operation failed.
     Failed,
+    /// 2: wrong usage, or a file the user named cannot be read.
+    Usage,
     /// What a built-in server of the demo exits with.
     Server(u8),
     /// 129, 130 or 143: ended by a signal, after teardown.
@@ -23,6 +25,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Done => Self::SUCCESS,
             Exit::Failed => Self::from(1),
+            Exit::Usage => Self::from(2),
             Exit::Server(status) => Self::from(status),
             Exit::Signal(ending) => Self::from(ending.exit_code()),
         }
@@ -46,11 +49,11 @@ impl Trouble {
         }
     }
 
-    /// The exit code.
-    pub(crate) fn code(&self) -> ExitCode {
+    /// How the command ends with it.
+    pub(crate) const fn exit(&self) -> Exit {
         match self {
-            Self::Usage(_) => ExitCode::from(2),
-            Self::Failed(_) => ExitCode::from(1),
+            Self::Usage(_) => Exit::Usage,
+            Self::Failed(_) => Exit::Failed,
         }
     }
 }

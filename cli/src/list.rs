@@ -10,11 +10,12 @@ use tidegate_core::id::ServerName;
 use tidegate_core::tools::catalog::Catalog;
 
 use crate::args::{Global, ListArgs};
+use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
 use crate::output::json::{self, Times};
 use crate::output::paint::{Paint, Tone};
 use crate::output::servers::{self, APPROVE};
-use crate::output::{self, Screen, problems, tools};
+use crate::output::{Screen, problems, tools};
 use crate::session::{self, Ended, Plan, Session};
 
 /// What is known at the moment of the answer.
@@ -42,19 +43,18 @@ pub(crate) fn run(global: &Global, args: &ListArgs) -> Result<Exit, Trouble> {
         Ok(Listing { status, catalog, elapsed_ms })
     };
     session::run(plan, work, |session, ended| {
-        let Ended::Done(mut listing) = ended else { return Ok(Exit::Failed) };
-        if global.json {
-            output::data(&as_json(global, args, &listing)?)?;
-        }
+        let Ended::Done(mut listing) = ended else { return Ok(Told::nothing(Exit::Failed)) };
+        let json = if global.json { as_json(global, args, &listing)? } else { String::new() };
         listing.narrow(&session.only);
+        let failed = args.strict && listing.is_wanting();
+        let mut told = Told::data(json, if failed { Exit::Failed } else { Exit::Done });
         if !global.json {
-            output::data(&as_text(global, args, &listing, session))?;
+            told.data = as_text(global, args, &listing, session);
             if listing.status.servers.is_empty() && !global.quiet {
-                output::message(&nowhere(&looked, session));
+                told.message = nowhere(&looked, session);
             }
         }
-        let failed = args.strict && listing.is_wanting();
-        Ok(if failed { Exit::Failed } else { Exit::Done })
+        Ok(told)
     })
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod call;
 mod demo;
+mod ending;
 mod exit;
 mod list;
 mod nearest;
@@ -23,13 +24,11 @@ use args::{Cli, Command};
 use exit::{Exit, Trouble};
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
-        Ok(exit) => exit.into(),
-        Err(trouble) => {
-            output::error(trouble.message());
-            trouble.code()
-        }
-    }
+    let exit = run(Cli::parse()).unwrap_or_else(|trouble| {
+        output::error(trouble.message());
+        trouble.exit()
+    });
+    exit.into()
 }
 
 fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {

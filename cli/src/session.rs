@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,10 +15,11 @@ use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::id::ServerName;
 use tidegate_core::options::Options;
 use tidegate_smol::places::Directories;
-use tidegate_smol::signals::{Ending, Signals};
+use tidegate_smol::signals::Signals;
 use tidegate_smol::{Driver, Host, News, Settings, block_on, open};
 
 use crate::args::Global;
+use crate::ending::{self, Told};
 use crate::exit::{Exit, Trouble};
 use crate::nearest::nearest;
 use crate::output::{places::Places as Short, problems, visible};
@@ -116,93 +116,48 @@ pub(crate) enum Ended<T> {
     Signalled,
 }
 
-/// Opens a runtime, does the work, lets `conclude` print what came of it, and ends the runtime.
-/// A signal ends the work at any moment; a second one does not wait for anybody.
+/// Opens a runtime, does the work, lets `conclude` say what came of it, prints that at once and
+/// ends the runtime. A signal ends the work at any moment; a second one does not wait for
+/// anybody.
 ///
 /// # Errors
-/// What went wrong, after the teardown.
+/// If the runtime cannot be opened.
 pub(crate) fn run<T>(
     plan: Plan,
     work: impl AsyncFnOnce(&Session) -> Result<T, Trouble>,
-    conclude: impl FnOnce(&Session, Ended<T>) -> Result<Exit, Trouble>,
+    conclude: impl FnOnce(&Session, Ended<T>) -> Result<Told, Trouble>,
 ) -> Result<Exit, Trouble> {
     let mut signals = Signals::new()?;
     let (session, driver) = Session::open(plan)?;
-    block_on(driver, async {
+    let exit = block_on(driver, async {
         let working = async { work(&session).await.map(Ended::Done) };
         let watching = async { Err(watch::watch(&session).await) };
-        let ended = future::or(watching, working);
         let mut signal = None;
-        let ended = future::or(ended, async {
+        let ended = future::or(future::or(watching, working), async {
             signal = Some(signals.next().await);
             Ok(Ended::Signalled)
         })
         .await;
         session.progress.erase();
-        let exit = ended.and_then(|ended| conclude(&session, ended));
-        teardown(&session, &mut signals, signal)
-            .await
-            .map_or(exit, |ending| Ok(Exit::Signal(ending)))
-    })?
-}
-
-/// Ends every server; a signal while it does ends them at once. Gives the signal that ends the
-/// command, if one came before or meanwhile.
-async fn teardown(
-    session: &Session,
-    signals: &mut Signals,
-    mut signal: Option<Ending>,
-) -> Option<Ending> {
-    let mut ending = Box::pin(session.host.shutdown());
-    session.progress.restart();
-    loop {
-        let ended = async {
-            (&mut ending).await;
-            Step::Ended
-        };
-        let signalled = async { Step::Signalled(signals.next().await) };
-        let frame = async {
-            session.progress.frame().await;
-            Step::Frame
-        };
-        match future::or(ended, future::or(signalled, frame)).await {
-            Step::Ended => return signal,
-            Step::Frame => session.progress.draw("stopping the servers, Ctrl+C kills them"),
-            Step::Signalled(another) => {
-                signal.get_or_insert(another);
-                kill(&session.host.status().await);
-            }
-        }
-    }
-}
-
-/// What happens during a teardown.
-enum Step {
-    Ended,
-    Signalled(Ending),
-    Frame,
-}
-
-/// Ends every process group at once; the driver hears of it as of any other end.
-fn kill(status: &Status) {
-    for pid in status.servers.iter().filter_map(|server| server.pid) {
-        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-        if let Some(pid) = pid {
-            // Gone already: what was wanted.
-            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
-        }
-    }
+        let told = ended.and_then(|ended| conclude(&session, ended)).unwrap_or_else(Told::from);
+        ending::end(&session, &mut signals, signal, told).await
+    })?;
+    Ok(exit)
 }
 
 impl Session {
-    fn open(plan: Plan) -> io::Result<(Self, Driver)> {
+    fn open(plan: Plan) -> Result<(Self, Driver), Trouble> {
         let options = &plan.settings.options;
         let voices = if options.forward_stderr { Voices::Heard } else { Voices::Unheard };
         let explicit = options.sources.iter().filter(|source| source.level == Level::Explicit);
         let named = explicit.map(|source| source.path.clone()).collect();
         let places = Short::new(Path::new(&options.cwd));
         let only = options.only.clone();
-        let (host, driver) = open(plan.settings)?;
+        let trace = plan.settings.trace.clone();
+        let (host, driver) = open(plan.settings).map_err(|error| match trace {
+            Some(file) => Trouble::Usage(format!("--trace {}: {error}", file.display())),
+            None => error.into(),
+        })?;
         let session = Self {
             host,
             activity: RefCell::new(Activity::Starting),

@@ -12,10 +12,11 @@ use tidegate_core::limits::Limits;
 use tidegate_core::tools::content;
 
 use crate::args::{CallArgs, Global};
+use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
 use crate::output::json::{self, VERSION};
 use crate::output::servers::{self, TAIL_LINES};
-use crate::output::{self, visible};
+use crate::output::visible;
 use crate::session::{self, Ended, Plan, Session};
 use crate::watch::Activity;
 use target::Found;
@@ -67,7 +68,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
                 Called { found, outcome, advice, elapsed_ms: millis(began) }
             }
         };
-        if global.json { print_json(&called) } else { print_text(&called) }
+        if global.json { as_json(&called) } else { as_text(&called) }
     })
 }
 
@@ -86,10 +87,32 @@ async fn advice(session: &Session, outcome: &Outcome) -> Vec<String> {
     servers::tail(&server.stderr_tail, TAIL_LINES)
 }
 
-fn print_text(called: &Called) -> Result<Exit, Trouble> {
-    let Ok(mut text) = content::text_for_model(&called.outcome) else {
-        return Ok(Exit::Failed);
-    };
+/// What came of a call, read once: an answer may have many megabytes.
+struct Reading {
+    outcome: &'static str,
+    text: Option<String>,
+}
+
+impl Reading {
+    fn of(outcome: &Outcome) -> Self {
+        let (word, text) = match outcome {
+            Outcome::Answered(result) => match content::flatten(result) {
+                Ok(flat) if flat.is_error => ("tool_error", Some(flat.for_model())),
+                Ok(flat) => ("ok", Some(flat.for_model())),
+                Err(_) => ("error", content::text_for_model(outcome).ok()),
+            },
+            Outcome::Failed(_) => ("error", content::text_for_model(outcome).ok()),
+            Outcome::Aborted => ("aborted", None),
+        };
+        Self { outcome: word, text }
+    }
+
+    fn exit(&self) -> Exit {
+        if self.outcome == "ok" { Exit::Done } else { Exit::Failed }
+    }
+}
+
+fn as_text(called: &Called) -> Result<Told, Trouble> {
     if let Outcome::Failed(error) = &called.outcome {
         let mut told = visible::block(&error.to_string()).into_owned();
         for line in &called.advice {
@@ -97,48 +120,35 @@ fn print_text(called: &Called) -> Result<Exit, Trouble> {
         }
         return Err(Trouble::Failed(told));
     }
+    let reading = Reading::of(&called.outcome);
+    let exit = reading.exit();
+    let Some(mut text) = reading.text else { return Ok(Told::nothing(exit)) };
     if io::stdout().is_terminal() {
         text = visible::block(&text).into_owned();
     }
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    output::data(&text)?;
-    Ok(if is_success(&called.outcome) { Exit::Done } else { Exit::Failed })
+    Ok(Told::data(text, exit))
 }
 
-fn print_json(called: &Called) -> Result<Exit, Trouble> {
+fn as_json(called: &Called) -> Result<Told, Trouble> {
     let result = match &called.outcome {
         Outcome::Answered(result) => Some(result),
         Outcome::Failed(_) | Outcome::Aborted => None,
     };
-    let text = content::text_for_model(&called.outcome).ok();
-    let outcome = match &called.outcome {
-        Outcome::Answered(result) => match content::flatten(result) {
-            Ok(flat) if flat.is_error => "tool_error",
-            Ok(_) => "ok",
-            Err(_) => "error",
-        },
-        Outcome::Failed(_) => "error",
-        Outcome::Aborted => "aborted",
-    };
+    let reading = Reading::of(&called.outcome);
     let line = json::line(&json::Call {
         version: VERSION,
         server: called.found.server(),
         tool: called.found.tool(),
-        outcome,
-        text: text.as_deref(),
+        outcome: reading.outcome,
+        text: reading.text.as_deref(),
         content: result.and_then(content::content_json),
         structured: result.and_then(content::structured_json),
         elapsed_ms: called.elapsed_ms,
     })?;
-    output::data(&line)?;
-    Ok(if outcome == "ok" { Exit::Done } else { Exit::Failed })
-}
-
-fn is_success(outcome: &Outcome) -> bool {
-    let Outcome::Answered(result) = outcome else { return false };
-    content::flatten(result).is_ok_and(|flat| !flat.is_error)
+    Ok(Told::data(line, reading.exit()))
 }
 
 /// All of standard input; no longer than a message may be.

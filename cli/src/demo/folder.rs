@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process;
 
 /// How many names are tried: somebody else's folder may have the first ones.
@@ -21,7 +21,8 @@ impl Folder {
     pub(crate) fn new() -> io::Result<Self> {
         let mut refused = io::Error::from(io::ErrorKind::AlreadyExists);
         for attempt in 0..ATTEMPTS {
-            let path = env::temp_dir().join(format!("tidegate-demo-{}-{attempt}", process::id()));
+            let path = path::absolute(env::temp_dir())?
+                .join(format!("tidegate-demo-{}-{attempt}", process::id()));
             match create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refused = error,

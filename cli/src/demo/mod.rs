@@ -20,8 +20,9 @@ use tidegate_core::tools::content;
 use tidegate_smol::{Events, News, Settings};
 
 use crate::args::Global;
+use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
-use crate::session::{self, Ended, Plan, Session};
+use crate::session::{self, Plan, Session};
 use folder::Folder;
 use server::{DELAY, DELAY_MS, Kind};
 use story::Story;
@@ -43,8 +44,9 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     let trace = global.trace.clone().unwrap_or_else(|| folder.path().join("demo.trace"));
     let mut story = Story::new(global.json);
     story.title();
-    if let Exit::Signal(ending) = fill_cache(&program, folder.path())? {
-        return Ok(Exit::Signal(ending));
+    let filled = fill_cache(&program, folder.path())?;
+    if filled != Exit::Done {
+        return Ok(filled);
     }
     story.chapter("Start all four, and wait at most 250 ms for them");
     let settings = settings(&program, folder.path(), DELAY_MS).with_trace(&trace);
@@ -55,7 +57,7 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
             tell(session, &mut story).await;
             Ok(())
         },
-        |_, ended| Ok(if matches!(ended, Ended::Done(())) { Exit::Done } else { Exit::Failed }),
+        |_, _| Ok(Told::nothing(Exit::Done)),
     )?;
     if told != Exit::Done {
         return Ok(told);
@@ -72,7 +74,7 @@ fn fill_cache(program: &Path, folder: &Path) -> Result<Exit, Trouble> {
     session::run(
         Plan::silent(settings),
         async |session| session.start().await,
-        |_, _| Ok(Exit::Done),
+        |_, _| Ok(Told::nothing(Exit::Done)),
     )
 }
 

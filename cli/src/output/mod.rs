@@ -61,5 +61,10 @@ pub(crate) fn message(text: &str) {
 
 /// Writes an error to standard error.
 pub(crate) fn error(text: &str) {
-    message(&format!("{} {text}", Screen::stderr().paint.text(Tone::Bad, "error:")));
+    message(&worded_error(text));
+}
+
+/// An error as it is written to standard error.
+pub(crate) fn worded_error(text: &str) -> String {
+    format!("{} {text}", Screen::stderr().paint.text(Tone::Bad, "error:"))
 }

@@ -5,8 +5,9 @@ pub(crate) mod pattern;
 use tidegate_core::tools::catalog::Tool;
 
 use crate::args::{Global, ToolsArgs};
+use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
-use crate::output::{self, Screen, json, tools};
+use crate::output::{Screen, json, tools};
 use crate::session::{self, Ended, Plan, Session};
 use pattern::Pattern;
 
@@ -24,7 +25,7 @@ pub(crate) fn run(global: &Global, args: &ToolsArgs) -> Result<Exit, Trouble> {
         Ok(session.host.catalog().await)
     };
     session::run(Plan::new(global, &[])?, work, |_, ended| {
-        let Ended::Done(catalog) = ended else { return Ok(Exit::Failed) };
+        let Ended::Done(catalog) = ended else { return Ok(Told::nothing(Exit::Failed)) };
         let found: Vec<&Tool> = catalog
             .tools
             .iter()
@@ -33,14 +34,15 @@ pub(crate) fn run(global: &Global, args: &ToolsArgs) -> Result<Exit, Trouble> {
             .collect();
         let shown = found.iter().copied();
         if global.json {
-            output::data(&json::line(&json::Tools::new(shown, args.schema.into()))?)?;
-        } else {
-            output::data(&tools::render(shown, args.schema.into(), Screen::stdout()))?;
-            if found.is_empty() && !global.quiet {
-                output::message(&nothing(catalog.tools.len()));
-            }
+            let line = json::line(&json::Tools::new(shown, args.schema.into()))?;
+            return Ok(Told::data(line, Exit::Done));
         }
-        Ok(Exit::Done)
+        let table = tools::render(shown, args.schema.into(), Screen::stdout());
+        let mut told = Told::data(table, Exit::Done);
+        if found.is_empty() && !global.quiet {
+            told.message = nothing(catalog.tools.len());
+        }
+        Ok(told)
     })
 }
 

@@ -150,6 +150,28 @@ fn sighup_during_startup_ends_every_server_and_exits_with_129() {
     assert_eq!(exit_code_after(Signal::HUP), Some(129));
 }
 
+/// The result is larger than a pipe, and its reader takes one byte of it.
+#[test]
+fn a_reader_who_does_not_read_does_not_hold_up_a_signal() {
+    let script = script(
+        r#"read -r l
+        printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"big","version":"1"}}}'
+        read -r l; read -r l
+        printf '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"big","inputSchema":{"type":"object"},"description":"'
+        head -c 1000000 /dev/zero | tr '\0' x
+        printf '"}]}}\n'
+        cat >/dev/null"#,
+    );
+    let sandbox = Sandbox::new(&json!({"big": script}));
+    let mut child = sandbox.command(&["list"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = child.stdout.take().unwrap();
+    reader.read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    sandbox.assert_nothing_is_left();
+    drop(reader);
+}
+
 #[test]
 fn a_call_that_a_signal_ends_is_aborted() {
     let program = env!("CARGO_BIN_EXE_tidegate");

@@ -25,6 +25,15 @@ pub struct Flattened {
     pub blocks: usize,
 }
 
+impl Flattened {
+    /// What a model gets to read of it: the text, after `Error: ` if the tool reports its own
+    /// failure.
+    #[must_use]
+    pub fn for_model(self) -> String {
+        if self.is_error { format!("Error: {}", self.text) } else { self.text }
+    }
+}
+
 /// The call was aborted: there is no text, an abort stays an abort (G77).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Aborted;
@@ -51,8 +60,7 @@ pub fn flatten(result: &Json) -> Result<Flattened, CallError> {
 pub fn text_for_model(outcome: &Outcome) -> Result<String, Aborted> {
     match outcome {
         Outcome::Answered(result) => match flatten(result) {
-            Ok(flat) if flat.is_error => Ok(format!("Error: {}", flat.text)),
-            Ok(flat) => Ok(flat.text),
+            Ok(flat) => Ok(flat.for_model()),
             Err(error) => Ok(format!("MCP error: {error}")),
         },
         Outcome::Failed(error) => Ok(format!("MCP error: {error}")),
