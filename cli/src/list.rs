@@ -15,7 +15,8 @@ use crate::exit::{Exit, Trouble};
 use crate::output::json::{self, Times};
 use crate::output::paint::{Paint, Tone};
 use crate::output::servers::{self, APPROVE};
-use crate::output::{Screen, problems, tools};
+use crate::output::tools::{self, Owner};
+use crate::output::{Screen, problems};
 use crate::session::{self, Ended, Plan, Session};
 
 /// What is known at the moment of the answer.
@@ -104,7 +105,7 @@ fn as_text(global: &Global, args: &ListArgs, listing: &Listing, session: &Sessio
     let tools = &listing.catalog.tools;
     let sections = [
         servers::render(&listing.status.servers, tools, places, detail, screen),
-        tools::render(tools.iter().map(AsRef::as_ref), args.schema.into(), screen),
+        tools::render(tools.iter().map(AsRef::as_ref), Owner::Hidden, args.schema.into(), screen),
         problems::render(&listing.status.problems, places, screen),
         listing.approval(screen.paint),
     ];

@@ -25,6 +25,7 @@ const ERASE: &str = "\r\x1b[2K";
 pub(crate) struct Progress {
     screen: Option<Screen>,
     since: Cell<Instant>,
+    due: Cell<Instant>,
     frame: Cell<usize>,
     shown: Cell<bool>,
 }
@@ -36,6 +37,7 @@ impl Progress {
         Self {
             screen: wanted.then(Screen::stderr),
             since: Cell::new(Instant::now()),
+            due: Cell::new(Instant::now() + FRAME),
             frame: Cell::new(0),
             shown: Cell::new(false),
         }
@@ -47,18 +49,19 @@ impl Progress {
         self.since.set(Instant::now());
     }
 
-    /// Waits until the line is to be drawn again: for ever if there is none.
+    /// Waits until the line is to be drawn again, however often this is asked meanwhile: for
+    /// ever if there is none.
     pub(crate) async fn frame(&self) {
-        if self.screen.is_some() {
-            Timer::after(FRAME).await;
-        } else {
-            future::pending::<()>().await;
-        }
+        match self.screen {
+            Some(_) => Timer::at(self.due.get()).await,
+            None => future::pending().await,
+        };
     }
 
     /// Draws the line: what is being waited for (safe for a terminal), and for how long.
     pub(crate) fn draw(&self, what: &str) {
         let Some(screen) = self.screen else { return };
+        self.due.set(Instant::now() + FRAME);
         let elapsed = self.since.get().elapsed();
         if elapsed < PATIENCE || what.is_empty() {
             return;

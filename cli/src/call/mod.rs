@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use tidegate_core::error::CallError;
 use tidegate_core::event::{Outcome, ServerState};
+use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::limits::Limits;
 use tidegate_core::tools::content;
 
@@ -19,15 +20,15 @@ use crate::output::servers::{self, TAIL_LINES};
 use crate::output::visible;
 use crate::session::{self, Ended, Plan, Session};
 use crate::watch::Activity;
-use target::Found;
+use target::{Found, Wanted};
 
 /// What came of a call.
 #[derive(Debug)]
 struct Called {
     found: Found,
     outcome: Outcome,
-    /// What helps if its server could not be called; safe for a terminal.
-    advice: Vec<String>,
+    /// Why it failed, for people, if it did.
+    failure: Option<String>,
     elapsed_ms: u64,
 }
 
@@ -47,40 +48,60 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
     let only: Vec<&str> = wanted.server().into_iter().collect();
     let began = Instant::now();
     let work = async |session: &Session| {
-        let found = target::find(session, &wanted).await?;
+        let found = match target::find(session, &wanted).await {
+            Err(Trouble::Failed(why)) => return Ok(Called::unknown(&wanted, why, began)),
+            found => found?,
+        };
         let tool = visible::one_line(&found.label()).into_owned();
         *session.activity.borrow_mut() = Activity::Calling { tool, progress: String::new() };
         let began = Instant::now();
         let outcome = session.host.call(found.target(), arguments, global.timeout).await;
-        if let Outcome::Failed(CallError::UnknownTool { .. }) = &outcome {
-            return Err(target::unknown_tool(session, &wanted).await);
-        }
         let elapsed_ms = millis(began);
-        let advice = advice(session, &outcome).await;
-        Ok(Called { found, outcome, advice, elapsed_ms })
+        let failure = failure(session, &wanted, &outcome).await;
+        Ok(Called { found, outcome, failure, elapsed_ms })
     };
     session::run(Plan::new(global, &only)?, work, |_, ended| {
         let called = match ended {
             Ended::Done(called) => called,
-            Ended::Signalled => {
-                let outcome = Outcome::Aborted;
-                let (found, advice) = (wanted.as_typed(), Vec::new());
-                Called { found, outcome, advice, elapsed_ms: millis(began) }
-            }
+            Ended::Signalled => Called::aborted(&wanted, began),
         };
-        if global.json { as_json(&called) } else { as_text(&called) }
+        if global.json { as_json(&called) } else { as_text(called) }
     })
 }
 
-/// What helps with a server that could not be called: the last it said, or how to approve it.
-async fn advice(session: &Session, outcome: &Outcome) -> Vec<String> {
-    let Outcome::Failed(CallError::NotConnected { server, .. }) = outcome else {
-        return Vec::new();
-    };
-    let status = session.host.status().await;
-    let Some(server) = status.servers.iter().find(|one| one.name == *server) else {
-        return Vec::new();
-    };
+impl Called {
+    fn unknown(wanted: &Wanted, why: String, began: Instant) -> Self {
+        let found = wanted.as_typed();
+        let outcome = Outcome::Failed(CallError::UnknownTool { tool: found.label() });
+        Self { found, outcome, failure: Some(why), elapsed_ms: millis(began) }
+    }
+
+    fn aborted(wanted: &Wanted, began: Instant) -> Self {
+        let (found, outcome) = (wanted.as_typed(), Outcome::Aborted);
+        Self { found, outcome, failure: None, elapsed_ms: millis(began) }
+    }
+}
+
+/// Why a call failed, with what helps: the names that are there, how to approve the server, or
+/// the last it said. Safe for a terminal.
+async fn failure(session: &Session, wanted: &Wanted, outcome: &Outcome) -> Option<String> {
+    let Outcome::Failed(error) = outcome else { return None };
+    if let CallError::UnknownTool { .. } = error {
+        return Some(target::unknown_tool(session, wanted).await);
+    }
+    let mut told = visible::block(&error.to_string()).into_owned();
+    if let CallError::NotConnected { server, .. } = error {
+        let status = session.host.status().await;
+        let server = status.servers.iter().find(|one| one.name == *server);
+        for line in server.map(advice).unwrap_or_default() {
+            told.push_str(&format!("\n  {line}"));
+        }
+    }
+    Some(told)
+}
+
+/// What helps with a server that could not be called.
+fn advice(server: &ServerStatus) -> Vec<String> {
     if matches!(server.state, ServerState::NeedsApproval) {
         return vec!["to approve it for one run, add --trust-project".to_owned()];
     }
@@ -112,13 +133,9 @@ impl Reading {
     }
 }
 
-fn as_text(called: &Called) -> Result<Told, Trouble> {
-    if let Outcome::Failed(error) = &called.outcome {
-        let mut told = visible::block(&error.to_string()).into_owned();
-        for line in &called.advice {
-            told.push_str(&format!("\n  {line}"));
-        }
-        return Err(Trouble::Failed(told));
+fn as_text(called: Called) -> Result<Told, Trouble> {
+    if let Some(failure) = called.failure {
+        return Err(Trouble::Failed(failure));
     }
     let reading = Reading::of(&called.outcome);
     let exit = reading.exit();
@@ -144,6 +161,7 @@ fn as_json(called: &Called) -> Result<Told, Trouble> {
         tool: called.found.tool(),
         outcome: reading.outcome,
         text: reading.text.as_deref(),
+        error: called.failure.as_deref(),
         content: result.and_then(content::content_json),
         structured: result.and_then(content::structured_json),
         elapsed_ms: called.elapsed_ms,

@@ -140,7 +140,7 @@ pub(crate) async fn find(session: &Session, wanted: &Wanted) -> Result<Found, Tr
         future::or(async { Ok(appeared.await) }, settled).await;
     match found? {
         Some(found) => Ok(found),
-        None => Err(unknown_tool(session, wanted).await),
+        None => Err(Trouble::Failed(unknown_tool(session, wanted).await)),
     }
 }
 
@@ -151,9 +151,9 @@ fn look_up(tools: &[Arc<Tool>], wanted: &Wanted, name: &str) -> Option<Found> {
 }
 
 /// That there is no such tool, and which there are.
-pub(crate) async fn unknown_tool(session: &Session, wanted: &Wanted) -> Trouble {
+pub(crate) async fn unknown_tool(session: &Session, wanted: &Wanted) -> String {
     let catalog = session.host.catalog().await;
-    Trouble::Failed(match wanted {
+    match wanted {
         Wanted::Exposed(name) => {
             unknown("tool", name, catalog.tools.iter().map(|tool| tool.exposed.as_str()))
         }
@@ -162,7 +162,7 @@ pub(crate) async fn unknown_tool(session: &Session, wanted: &Wanted) -> Trouble 
             let names = catalog.tools.iter().filter(its).map(|tool| tool.tool.as_str());
             format!("server \"{server}\": {}", unknown("tool", tool, names))
         }
-    })
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::paint::{Paint, Tone};
 
-/// No column is made wider than this for the sake of one long cell; that cell sticks out.
-const COLUMN_MAX: usize = 48;
+/// No column is made wider than this for the sake of one long cell; that cell sticks out. As long
+/// as the longest name of a tool.
+const COLUMN_MAX: usize = 64;
 /// The space between two columns.
 const GAP: &str = "  ";
 
@@ -186,10 +187,10 @@ mod tests {
 
     #[test]
     fn one_long_name_sticks_out_instead_of_moving_everything() {
-        let long = "n".repeat(60);
+        let long = "n".repeat(70);
         let text = table(&[[&long, "1", "x"], ["b", "2", "y"]]).render(Paint::Plain, None);
         assert_eq!(text.lines().nth(1).unwrap(), format!("{long}  1  x"));
-        assert_eq!(text.lines().nth(2).unwrap(), format!("b{}  2  y", " ".repeat(47)));
+        assert_eq!(text.lines().nth(2).unwrap(), format!("b{}  2  y", " ".repeat(63)));
     }
 
     #[test]

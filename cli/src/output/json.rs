@@ -95,6 +95,9 @@ pub(crate) struct Call<'a> {
     /// What a model would get to read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<&'a str>,
+    /// Why it failed, for people, with what helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<&'a str>,
     /// `content` as received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<Json>,

@@ -1,5 +1,7 @@
 //! Tools, as a table for people.
 
+use std::borrow::Cow;
+
 use tidegate_core::tools::catalog::{Tool, ToolState};
 
 use super::Screen;
@@ -16,6 +18,15 @@ pub(crate) enum Detail {
     Schema,
 }
 
+/// Whether it is said whose each tool is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Owner {
+    /// In a column of its own.
+    Shown,
+    /// Only as far as the name of the tool says it.
+    Hidden,
+}
+
 impl From<bool> for Detail {
     fn from(schema: bool) -> Self {
         if schema { Self::Schema } else { Self::Line }
@@ -25,6 +36,7 @@ impl From<bool> for Detail {
 /// The tools as a table; empty if there are none.
 pub(crate) fn render<'a>(
     tools: impl Iterator<Item = &'a Tool>,
+    owner: Owner,
     detail: Detail,
     screen: Screen,
 ) -> String {
@@ -33,13 +45,17 @@ pub(crate) fn render<'a>(
     for tool in tools {
         any = true;
         let (tone, state) = state(&tool.state);
+        let server = match owner {
+            Owner::Shown => visible::one_line(tool.server.as_str()),
+            Owner::Hidden => Cow::Borrowed(""),
+        };
         let (text, about) = match &tool.state {
             ToolState::Failed { reason } | ToolState::Quarantined { reason } => (Tone::Bad, reason),
             ToolState::Live | ToolState::Deferred => (Tone::Plain, &tool.description),
         };
         columns.row(vec![
             Cell::new(Tone::Strong, visible::one_line(&tool.exposed)),
-            Cell::new(Tone::Plain, visible::one_line(tool.server.as_str())),
+            Cell::new(Tone::Plain, server),
             Cell::new(tone, state),
             Cell::new(text, visible::first_line(about)),
         ]);
@@ -95,7 +111,7 @@ mod tests {
     #[test]
     fn a_description_is_its_first_line_and_cannot_steer_the_terminal() {
         let tools = [tool("mcp_s_t", "\nAdds.\x1b[2J\nMore.", ToolState::Live)];
-        let text = render(tools.iter(), Detail::Line, BARE);
+        let text = render(tools.iter(), Owner::Shown, Detail::Line, BARE);
         assert_eq!(text, "TOOL     SERVER  DESCRIPTION\nmcp_s_t  s       Adds.\\x1b[2J\n");
     }
 
@@ -104,7 +120,7 @@ mod tests {
         let broken = ToolState::Quarantined { reason: "its schema is a list".into() };
         let tools =
             [tool("mcp_s_a", "Adds.", ToolState::Deferred), tool("mcp_s_b", "Broken.", broken)];
-        let text = render(tools.iter(), Detail::Line, BARE);
+        let text = render(tools.iter(), Owner::Shown, Detail::Line, BARE);
         assert_eq!(
             text,
             "TOOL     SERVER  STATE        DESCRIPTION\n\
@@ -116,12 +132,12 @@ mod tests {
     #[test]
     fn schemas_stand_below_their_tools() {
         let tools = [tool("mcp_s_t", "Adds.", ToolState::Live)];
-        let text = render(tools.iter(), Detail::Schema, BARE);
+        let text = render(tools.iter(), Owner::Shown, Detail::Schema, BARE);
         assert!(text.ends_with("Adds.\n  {\"type\":\"object\"}\n"), "{text}");
     }
 
     #[test]
     fn no_tools_are_no_table() {
-        assert_eq!(render([].iter(), Detail::Line, BARE), "");
+        assert_eq!(render([].iter(), Owner::Shown, Detail::Line, BARE), "");
     }
 }

@@ -7,7 +7,8 @@ use tidegate_core::tools::catalog::Tool;
 use crate::args::{Global, ToolsArgs};
 use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
-use crate::output::{Screen, json, tools};
+use crate::output::tools::{self, Owner};
+use crate::output::{Screen, json};
 use crate::session::{self, Ended, Plan, Session};
 use pattern::Pattern;
 
@@ -37,7 +38,7 @@ pub(crate) fn run(global: &Global, args: &ToolsArgs) -> Result<Exit, Trouble> {
             let line = json::line(&json::Tools::new(shown, args.schema.into()))?;
             return Ok(Told::data(line, Exit::Done));
         }
-        let table = tools::render(shown, args.schema.into(), Screen::stdout());
+        let table = tools::render(shown, Owner::Shown, args.schema.into(), Screen::stdout());
         let mut told = Told::data(table, Exit::Done);
         if found.is_empty() && !global.quiet {
             told.message = nothing(catalog.tools.len());

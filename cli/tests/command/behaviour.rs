@@ -61,6 +61,12 @@ fn a_call_as_json_has_the_text_and_what_was_received() {
     let error = json_of(&sandbox, &["call", "--json", "dies", "x"]);
     assert_eq!(error["outcome"], "error");
     assert!(error["text"].as_str().unwrap().starts_with("MCP error: "));
+    assert!(error["error"].as_str().unwrap().contains("fatal: no database"));
+    for args in [&["call", "--json", "fast", "ad"][..], &["call", "--json", "nobody", "x"]] {
+        let unknown = json_of(&sandbox, args);
+        assert_eq!(unknown["outcome"], "error");
+        assert!(unknown["error"].as_str().unwrap().contains("no "), "{unknown}");
+    }
 }
 
 #[test]
