@@ -19,7 +19,7 @@ use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
 
 use crate::connections::Connections;
-use crate::descendants::{MARK_VARIABLE, sweep};
+use crate::descendants::MARK_VARIABLE;
 use crate::desk::Desk;
 use crate::errands::Errands;
 use crate::host::Host;
@@ -44,7 +44,6 @@ pub struct Driver {
     connections: Connections,
     errands: Errands,
     recorder: Option<Recorder>,
-    mark: String,
     phase: Phase,
     /// What was taken out of the inbox and not handled yet.
     batch: VecDeque<Stamped>,
@@ -78,14 +77,13 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         _ => mark.clone(),
     };
     let surroundings = Surroundings::of_process(&options.cwd, (MARK_VARIABLE, marks));
-    let spawner = Spawner::new(surroundings, mark.clone(), guard, Arc::clone(&inbox));
+    let spawner = Spawner::new(surroundings, mark, guard, Arc::clone(&inbox));
     let driver = Driver {
         runtime: Runtime::new(options),
         desk: Desk::default(),
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
         errands: Errands::new(cache_dir.as_deref(), Arc::clone(&inbox)),
         recorder: recorder.transpose()?,
-        mark,
         phase: Phase::Running,
         batch: VecDeque::new(),
         problems: Vec::new(),
@@ -298,18 +296,9 @@ impl Driver {
     /// Has everything ended that is the driver's own; how many [`Message::Ended`] will come.
     fn end(&mut self) -> usize {
         let spawned = self.connections.retire();
-        // Without the thread that starts servers there was none.
-        if spawned {
-            let (mark, inbox) = (self.mark.clone(), Arc::clone(&self.inbox));
-            let errand = move || {
-                sweep(&mark);
-                inbox.report(Message::Ended);
-            };
-            blocking::unblock(errand).detach();
-        }
         let recorded = self.recorder.take().is_some();
         let caching = self.errands.end();
-        [spawned, spawned, recorded, caching].into_iter().filter(|it| *it).count()
+        [spawned, recorded, caching].into_iter().filter(|it| *it).count()
     }
 }
 

@@ -15,7 +15,8 @@ use rustix::process::Pid;
 /// How many lines are collected while more servers are to be started.
 const LINES_MAX: usize = 16;
 
-/// What the guard runs. `read` takes one byte at a time, which for these few is cheaper than
+/// What the guard runs. It looks more than once, whatever it finds: a server that was being
+/// started when this process ended carries its mark only once it runs. `read` takes one byte at a time, which for these few is cheaper than
 /// another process that reads more.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP QUIT
@@ -33,18 +34,20 @@ while read -r line; do
     esac
 done
 end() {
-    found=
     for group in $groups; do
-        kill -s "$1" -- "-$group" && found=1
+        kill -s "$1" -- "-$group"
     done
     for file in $(grep -slF -- "$mark" /proc/[0-9]*/environ); do
         process=${file#/proc/}
-        kill -s "$1" "${process%/environ}" && found=1
+        kill -s "$1" "${process%/environ}"
     done
-    [ "$found" ]
 } 2>/dev/null
 mark=$1
-end TERM && sleep 1 && end KILL && sleep 0.1 && end KILL
+end TERM
+for pause in 1 0.1 0.4 1; do
+    sleep $pause
+    end KILL
+done
 "#;
 
 /// The driver's side of the guard.
@@ -58,17 +61,22 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A guard that is started when the first group comes. `mark` stands in the environment of
-    /// every server of this run and of no other process.
+    /// A guard that is yet to be started. `mark` stands in the environment of every server of
+    /// this run and of no other process.
     pub(crate) fn new(mark: String) -> Self {
         Self { mark, guard: None, lines: String::new(), waiting: 0 }
     }
 
-    /// Has a group ended with this process.
-    pub(crate) fn add(&mut self, group: Pid) -> io::Result<()> {
+    /// Starts the guard unless it runs.
+    pub(crate) fn stand(&mut self) -> io::Result<()> {
         if self.guard.is_none() {
             self.guard = Some(start(&self.mark)?);
         }
+        Ok(())
+    }
+
+    /// Has a group ended with this process.
+    pub(crate) fn add(&mut self, group: Pid) -> io::Result<()> {
         self.note('+', group)
     }
 
@@ -119,4 +127,30 @@ fn start(mark: &str) -> io::Result<(Child, ChildStdin)> {
     let pipe = guard.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     rustix::io::ioctl_fionbio(&pipe, true)?;
     Ok((guard, pipe))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::descendants::MARK_VARIABLE;
+    use crate::settings::unique;
+
+    #[test]
+    fn a_server_that_runs_only_after_the_first_look_is_ended_too() {
+        // F-010: a host killed while it starts a server, which is no program of its own yet.
+        let mark = unique();
+        let marked = || {
+            let mut sleep = Command::new("sleep");
+            sleep.arg("60").env(MARK_VARIABLE, &mark).spawn().unwrap()
+        };
+        let mut watch = Watch::new(mark.clone());
+        watch.stand().unwrap();
+        let mut first = marked();
+        let (mut guard, pipe) = watch.guard.unwrap();
+        drop(pipe);
+        first.wait().unwrap();
+        let mut late = marked();
+        assert!(!late.wait().unwrap().success());
+        guard.wait().unwrap();
+    }
 }

@@ -56,8 +56,8 @@ pub(crate) enum Message {
     Scanned(Option<BTreeSet<i32>>),
     /// Something of the driver's own does not work; the run goes on without it.
     Broken(&'static str, io::Error),
-    /// One of the driver's own things has ended: the look for processes that servers left
-    /// behind, the thread that starts servers, the writing of cache and trace.
+    /// One of the driver's own things has ended: the thread that starts servers, having ended
+    /// what they left behind, and the writing of cache and trace.
     Ended,
 }
 

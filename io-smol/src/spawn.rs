@@ -17,6 +17,7 @@ use tidegate_core::command::Launch;
 use tidegate_core::error::OpenError;
 use tidegate_core::id::ConnId;
 
+use crate::descendants::sweep;
 use crate::guard::Watch;
 use crate::inbox::{Inbox, Message};
 use crate::launch::{Surroundings, refused};
@@ -83,8 +84,8 @@ impl Spawner {
         inbox: Arc<Inbox>,
     ) -> Self {
         let queue = Arc::new(Queue::default());
-        let watch = (guard == Guard::On).then(|| Watch::new(mark));
-        let worker = Worker { queue: Arc::clone(&queue), surroundings, watch, inbox };
+        let watch = (guard == Guard::On).then(|| Watch::new(mark.clone()));
+        let worker = Worker { queue: Arc::clone(&queue), surroundings, mark, watch, inbox };
         Self { queue, idle: Some(Box::new(worker)) }
     }
 
@@ -112,8 +113,8 @@ impl Spawner {
         let _ = self.queue.push(Job::Forget(group));
     }
 
-    /// Ends the thread, and the guard with it, once every server is gone. `false` if there is
-    /// no thread; else [`Message::Ended`] follows.
+    /// Ends what servers left behind, then the guard and the thread, once every server is gone.
+    /// `false` if there is no thread; else [`Message::Ended`] follows.
     pub(crate) fn retire(&self) -> bool {
         self.queue.close(Close::Orderly);
         self.idle.is_none()
@@ -182,6 +183,7 @@ impl Queue {
 struct Worker {
     queue: Arc<Queue>,
     surroundings: Surroundings,
+    mark: String,
     watch: Option<Watch>,
     inbox: Arc<Inbox>,
 }
@@ -193,6 +195,8 @@ impl Worker {
         loop {
             match self.queue.next(patience) {
                 Some(Ok(Job::Start(conn, launch))) => {
+                    // Before the first server: one that no guard watches outlives a killed host.
+                    self.watch(Watch::stand);
                     let result = start(&self.surroundings, &launch);
                     let group = result.as_ref().ok().map(|started| started.process.group());
                     self.inbox.report(Message::Started(conn, result.map(Box::new)));
@@ -211,8 +215,12 @@ impl Worker {
                     patience = None;
                 }
                 Some(Err(close)) => {
-                    if let (Close::Orderly, Some(watch)) = (close, self.watch) {
-                        watch.retire();
+                    if let Close::Orderly = close {
+                        sweep(&self.mark);
+                        // Only then: the guard stands until nothing is left to end.
+                        if let Some(watch) = self.watch {
+                            watch.retire();
+                        }
                     }
                     self.inbox.report(Message::Ended);
                     return;

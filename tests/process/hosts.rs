@@ -126,6 +126,23 @@ fn servers_of_a_host_that_is_killed_while_it_starts_them_die_too() {
 }
 
 #[test]
+fn what_left_its_group_dies_with_a_host_that_is_killed_while_it_ends() {
+    // F-010: the guard stands until the last look for strays is over.
+    let deserter = r#"setsid sh -c 'trap "" TERM; while :; do sleep 1; done' <&- >&- 2>&- & exit"#;
+    for pause_ms in [0, 50, 150, 300] {
+        let world = World::default();
+        let mut host = Host::spawn(&world, &[("deserter", world.wrapped(deserter, &[]))]);
+        host.await_word("ready");
+        processes::await_marked(world.mark(), 1);
+        host.signal("-TERM", false);
+        std::thread::sleep(Duration::from_millis(pause_ms));
+        host.signal("-KILL", false);
+        host.process.wait().unwrap();
+        world.check_nothing_left(ORPHANS_MAX);
+    }
+}
+
+#[test]
 fn a_host_that_ends_by_itself_leaves_nothing() {
     let world = World::default();
     let Host { mut process, input, output } = Host::spawn(&world, &stubborn(&world));
