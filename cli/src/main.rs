@@ -1,5 +1,7 @@
 //! `tidegate`: the command.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod call;
 mod demo;
