@@ -18,7 +18,7 @@ use crate::outbox::Outbox;
 use crate::server::Setting;
 use crate::time::{Deadline, Timestamp};
 use crate::tools::catalog::Catalog;
-use crate::tools::shelf::Shelf;
+use crate::tools::shelf::{Change, Shelf};
 
 /// The lifecycle of many MCP servers.
 ///
@@ -197,24 +197,34 @@ impl Runtime {
 
     fn conclude(&mut self) {
         self.hub.publish(self.clock, &mut self.out);
-        if self.hub.take_tools_changed() {
-            self.derive_catalog();
-        }
+        self.derive_catalog();
         self.hub.conclude(self.clock, &mut self.out);
     }
 
     /// Derives the catalogue and says so if it is another one (G25).
     fn derive_catalog(&mut self) {
-        let Some((tools, problems)) = self.shelf.put(self.hub.offers()) else { return };
+        let touched = self.hub.take_touched();
+        if touched.is_empty() {
+            return;
+        }
+        let offers = touched.iter().map(|name| (name, self.hub.offer(name)));
+        let (change, problems) = self.shelf.put(self.hub.order(), offers);
         for problem in problems {
             self.hub.found(problem, &mut self.out);
         }
-        if tools != self.catalog.tools {
-            let revision = self.catalog.revision + 1;
-            self.catalog = Arc::new(Catalog { revision, tools });
-            self.exposed = None;
-            self.out.event(Event::ToolsChanged { revision });
+        match change {
+            Some(Change::Part(place, tools)) => {
+                Arc::make_mut(&mut self.catalog).tools.splice(place, tools);
+            }
+            Some(Change::Whole(tools)) if tools != self.catalog.tools => {
+                Arc::make_mut(&mut self.catalog).tools = tools;
+            }
+            Some(Change::Whole(_)) | None => return,
         }
+        let catalog = Arc::make_mut(&mut self.catalog);
+        catalog.revision += 1;
+        self.exposed = None;
+        self.out.event(Event::ToolsChanged { revision: catalog.revision });
     }
 }
 

@@ -1,11 +1,9 @@
 //! Who waits for what, and how news reaches them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use tidegate_core::event::{Event, OpResult, Outcome, StartReport};
 use tidegate_core::id::{CallId, OpId};
-use tidegate_core::tools::catalog::Catalog;
 
 use crate::events::Observer;
 use crate::reply::Reply;
@@ -18,7 +16,6 @@ pub(crate) struct Desk {
     calls: HashMap<CallId, Reply<Outcome>>,
     shutdowns: Vec<Reply<()>>,
     observers: Vec<Observer>,
-    catalog: Arc<Catalog>,
     published: bool,
 }
 
@@ -48,14 +45,6 @@ impl Desk {
         if revision == 0 || observer.tell(&Event::ToolsChanged { revision }) {
             self.observers.push(observer);
         }
-    }
-
-    /// The catalogue as shared data: copied once a revision, when somebody asks.
-    pub(crate) fn catalog(&mut self, present: &Catalog) -> Arc<Catalog> {
-        if self.catalog.revision != present.revision {
-            self.catalog = Arc::new(present.clone());
-        }
-        Arc::clone(&self.catalog)
     }
 
     /// Whether anything was published since this was asked last.

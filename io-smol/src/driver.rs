@@ -199,7 +199,7 @@ impl Driver {
                 status.problems.extend(self.problems.iter().cloned());
                 reply.give(status);
             }
-            Message::Catalog(reply) => reply.give(self.desk.catalog(self.runtime.catalog())),
+            Message::Catalog(reply) => reply.give(Arc::clone(self.runtime.catalog())),
             Message::Observe(observer) => {
                 self.desk.observe(observer, self.runtime.catalog().revision);
             }
@@ -314,7 +314,7 @@ impl Drop for Driver {
         if std::thread::panicking() {
             self.runtime = Runtime::new(Options::default());
         }
-        let catalog = self.desk.catalog(self.runtime.catalog());
+        let catalog = Arc::clone(self.runtime.catalog());
         self.inbox.close(Last { status: self.runtime.status(), catalog });
     }
 }

@@ -106,7 +106,7 @@ impl Hub {
         match decode(&content, &slot.definition) {
             Ok(tools) => {
                 slot.cached = Cached::Hit(tools);
-                self.tools_changed = true;
+                self.touched.insert(slot.definition.name.clone());
             }
             Err(reason) => {
                 out.command(Command::DropCache { key });

@@ -105,9 +105,10 @@ impl Hub {
         let settled = |name: &ServerName| self.slots.get(name).is_none_or(|s| !s.is_connecting());
         match wait {
             Wait::Config => false,
-            Wait::Servers { started, .. } => started.iter().all(settled),
+            // From the end: servers are started in order, and the last is settled last.
+            Wait::Servers { started, .. } => started.iter().rev().all(settled),
             Wait::Stragglers { started, .. } => {
-                started.iter().all(|name| settled(name) || self.is_cached(name))
+                started.iter().rev().all(|name| settled(name) || self.is_cached(name))
             }
         }
     }

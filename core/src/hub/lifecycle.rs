@@ -24,7 +24,6 @@ impl Hub {
         }
         slot.standing = Standing::Wanted;
         self.touched.insert(name.clone());
-        self.tools_changed = true;
         let stdio = match &slot.definition.transport {
             Ok(Transport::Stdio(stdio)) => stdio,
             Ok(Transport::Http(_) | Transport::Sse(_)) => return,
@@ -48,7 +47,6 @@ impl Hub {
     pub(super) fn stop(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
-        self.tools_changed = true;
         if let Some(server) = &mut slot.server {
             let (conn, before) = (server.conn(), server.deadline());
             server.stop(now, out);
@@ -89,7 +87,6 @@ impl Hub {
             Signal::Ready => self.ready(name, out),
             Signal::Deaf => {
                 self.touched.insert(name.clone());
-                self.tools_changed = true;
                 self.calls.fail_on(conn, &CallError::Closed, out);
             }
             Signal::Failed => self.failed(name, out),
@@ -100,7 +97,6 @@ impl Hub {
     fn ready(&mut self, name: &ServerName, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
-        self.tools_changed = true;
         // A live list takes the place of a cached one, also of one that is still being read.
         slot.cached = Cached::Unknown;
         if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
@@ -115,7 +111,6 @@ impl Hub {
     fn failed(&mut self, name: &ServerName, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
-        self.tools_changed = true;
         slot.failure = slot.server.as_ref().and_then(|server| server.failure().cloned());
         if slot.standing == Standing::Wanted {
             self.fail_waiting(name, out);
@@ -126,7 +121,6 @@ impl Hub {
         self.by_conn.remove(&conn);
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
-        self.tools_changed = true;
         slot.server = None;
         match slot.standing {
             Standing::Removed => {

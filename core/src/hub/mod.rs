@@ -80,7 +80,8 @@ pub struct Hub {
     problems: Problems,
     /// Slots whose state may differ from what was said.
     touched: BTreeSet<ServerName>,
-    tools_changed: bool,
+    /// Slots whose offer may differ from what was asked for last.
+    changed: Vec<ServerName>,
     /// Whether a gate or an operation may have come to its end since the last look.
     progressed: bool,
     stopping: bool,
@@ -130,7 +131,7 @@ impl Hub {
             calls,
             problems,
             touched: BTreeSet::new(),
-            tools_changed: false,
+            changed: Vec::new(),
             progressed: false,
             stopping: false,
             stale_facts: 0,
@@ -201,14 +202,15 @@ impl Hub {
             if let Some(slot) = self.slots.get_mut(&name)
                 && let Some(state) = slot.news(now)
             {
-                out.event(Event::ServerChanged { server: name, state });
+                out.event(Event::ServerChanged { server: name.clone(), state });
             }
+            self.changed.push(name);
         }
     }
 
-    /// Whether the offers may have changed since the last time this was asked.
-    pub fn take_tools_changed(&mut self) -> bool {
-        core::mem::take(&mut self.tools_changed)
+    /// The servers whose offers may have changed since the last time this was asked.
+    pub fn take_touched(&mut self) -> Vec<ServerName> {
+        core::mem::take(&mut self.changed)
     }
 
     /// Opens gates and ends operations whose time has come.
@@ -238,13 +240,17 @@ impl Hub {
         self.stopping && self.by_conn.is_empty()
     }
 
-    /// What each server offers, in configuration order (G19).
-    pub fn offers(&self) -> impl Iterator<Item = Offer<'_>> {
-        self.order.iter().filter_map(|name| {
-            let (name, slot) = self.slots.get_key_value(name)?;
-            let (tools, worth) = slot.offer(self.options.policy.late_failure)?;
-            Some(Offer { server: name, tools, worth })
-        })
+    /// The configured servers, in configuration order.
+    #[must_use]
+    pub fn order(&self) -> &[ServerName] {
+        &self.order
+    }
+
+    /// What a server offers.
+    #[must_use]
+    pub fn offer<'a>(&'a self, server: &'a ServerName) -> Option<Offer<'a>> {
+        let (tools, worth) = self.slots.get(server)?.offer(self.options.policy.late_failure)?;
+        Some(Offer { server, tools, worth })
     }
 
     /// Keeps a problem and says it, unless it was said before.

@@ -86,7 +86,6 @@ impl Hub {
                     // G5: the new attempt waits until the old one is gone.
                     slot.standing = Standing::Again;
                     self.touched.insert(name.clone());
-                    self.tools_changed = true;
                 } else if !runs {
                     self.open(name, now, out);
                 }

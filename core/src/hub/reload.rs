@@ -129,6 +129,8 @@ impl Hub {
             .collect();
         let (mut report, mut skipped) = (Report::default(), Vec::new());
         self.order = definitions.iter().map(|definition| definition.name.clone()).collect();
+        // Another order is another catalogue.
+        self.touched.extend(self.order.iter().cloned());
         for change in config::diff::diff(&present, &definitions) {
             match change {
                 Change::Keep(definition) => self.keep(definition, &mut report, &mut skipped),
@@ -154,7 +156,6 @@ impl Hub {
         for name in &started {
             self.open(name, now, out);
         }
-        self.tools_changed = true;
         self.arm_gates(now, &started, &skipped);
         self.arm_reloads(reloads, &report);
     }

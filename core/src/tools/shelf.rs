@@ -9,6 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::error::Problem;
 use crate::hub::policy::Names;
@@ -40,6 +41,15 @@ struct Kept {
     problems: Vec<Problem>,
 }
 
+/// What new offers came to, for one who holds the list of all tools.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The tools of one server stand where others stood.
+    Part(Range<usize>, Vec<Arc<Tool>>),
+    /// This is the list. It may be equal to the last one.
+    Whole(Vec<Arc<Tool>>),
+}
+
 impl Shelf {
     /// An empty shelf for a rule of naming.
     #[must_use]
@@ -53,34 +63,66 @@ impl Shelf {
         }
     }
 
-    /// Puts the offers together, which come in configuration order; `None` if they are the ones
-    /// of the last time.
+    /// Takes in the configuration order and the offers of those servers that may offer
+    /// something else than the last time; what to change in the list of all tools, if anything,
+    /// and what is to be said about those that changed.
     pub fn put<'a>(
         &mut self,
-        offers: impl Iterator<Item = Offer<'a>>,
-    ) -> Option<(Vec<Arc<Tool>>, Vec<Problem>)> {
-        let offers: Vec<Offer<'a>> = offers.collect();
-        let names = || offers.iter().map(|offer| offer.server);
-        let mut changed = !names().eq(&self.order);
-        if changed {
-            self.order = names().cloned().collect();
-        }
-        for offer in &offers {
-            let same =
-                |kept: &Kept| Arc::ptr_eq(&kept.defs, offer.tools) && kept.worth == offer.worth;
-            if !self.kept.get(offer.server).is_some_and(same) {
-                changed = true;
-                self.forget(offer.server);
-                self.keep(offer);
+        order: &[ServerName],
+        offers: impl Iterator<Item = (&'a ServerName, Option<Offer<'a>>)>,
+    ) -> (Option<Change>, Vec<Problem>) {
+        let shared = self.shared > 0;
+        let mut whole = self.arrange(order);
+        let mut part: Option<(&ServerName, usize)> = None;
+        for (server, offer) in offers {
+            let offer = offer.filter(|_| self.order.contains(server));
+            if let Some(before) = self.replace(server, offer.as_ref()) {
+                whole |= part.replace((server, before)).is_some();
             }
         }
-        if self.kept.len() > offers.len() {
-            let present: BTreeSet<&ServerName> = names().collect();
-            let gone: Vec<ServerName> =
-                self.kept.keys().filter(|name| !present.contains(name)).cloned().collect();
-            gone.iter().for_each(|name| self.forget(name));
+        let Some((server, before)) = part.filter(|_| !whole && !shared && self.shared == 0) else {
+            return if whole || part.is_some() { self.assemble() } else { (None, Vec::new()) };
+        };
+        let earlier = self.order.iter().take_while(|name| *name != server);
+        let start =
+            earlier.filter_map(|name| self.kept.get(name)).map(|kept| kept.tools.len()).sum();
+        let kept = self.kept.get(server);
+        let tools = kept.map(|kept| kept.tools.clone()).unwrap_or_default();
+        let problems = kept.map(|kept| kept.problems.clone()).unwrap_or_default();
+        (Some(Change::Part(start..start + before, tools)), problems)
+    }
+
+    /// Takes in the configuration order; whether it is another one.
+    fn arrange(&mut self, order: &[ServerName]) -> bool {
+        if self.order == order {
+            return false;
         }
-        changed.then(|| if self.shared > 0 { self.compare(&offers) } else { self.concatenate() })
+        self.order = order.to_vec();
+        let present: BTreeSet<&ServerName> = order.iter().collect();
+        let gone: Vec<ServerName> =
+            self.kept.keys().filter(|name| !present.contains(name)).cloned().collect();
+        gone.iter().for_each(|name| drop(self.forget(name)));
+        true
+    }
+
+    /// Takes in the offer of one server; how many tools it had before, if it has others now.
+    fn replace(&mut self, server: &ServerName, offer: Option<&Offer<'_>>) -> Option<usize> {
+        let same = match (self.kept.get(server), offer) {
+            (Some(kept), Some(offer)) => {
+                Arc::ptr_eq(&kept.defs, offer.tools) && kept.worth == offer.worth
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if same {
+            return None;
+        }
+        let before = self.forget(server);
+        if let Some(offer) = offer {
+            self.keep(offer);
+        }
+        let after = self.kept.get(server).map_or(&[][..], |kept| &kept.tools);
+        (before != after).then_some(before.len())
     }
 
     fn keep(&mut self, offer: &Offer<'_>) {
@@ -99,8 +141,8 @@ impl Shelf {
         self.kept.insert(offer.server.clone(), kept);
     }
 
-    fn forget(&mut self, server: &ServerName) {
-        let Some(kept) = self.kept.remove(server) else { return };
+    fn forget(&mut self, server: &ServerName) -> Vec<Arc<Tool>> {
+        let Some(kept) = self.kept.remove(server) else { return Vec::new() };
         for def in kept.defs.iter() {
             let name = self.bare(server, def);
             if let Some(holders) = self.holders.get_mut(&name) {
@@ -111,33 +153,46 @@ impl Shelf {
                 }
             }
         }
+        kept.tools
     }
 
     fn bare(&self, server: &ServerName, def: &ToolDef) -> String {
         name::bare(self.names, server.as_str(), &def.name)
     }
 
-    /// No two tools would share a name: each server's part stands for itself.
-    fn concatenate(&self) -> (Vec<Arc<Tool>>, Vec<Problem>) {
-        let parts = || self.order.iter().filter_map(|name| self.kept.get(name));
-        let tools = parts().flat_map(|kept| kept.tools.iter().cloned()).collect();
-        (tools, parts().flat_map(|kept| kept.problems.iter().cloned()).collect())
+    /// All tools in configuration order, and all that is to be said about them.
+    fn assemble(&self) -> (Option<Change>, Vec<Problem>) {
+        let parts = || self.order.iter().filter_map(|name| self.kept.get_key_value(name));
+        if self.shared > 0 {
+            let slices: Vec<Slice<'_>> = parts().map(|(name, kept)| kept.slice(name)).collect();
+            let (tools, problems) = catalog::derive(self.names, &slices);
+            return (Some(Change::Whole(tools.into_iter().map(Arc::new).collect())), problems);
+        }
+        // No two tools would share a name: each server's part stands for itself.
+        let tools = parts().flat_map(|(_, kept)| kept.tools.iter().cloned()).collect();
+        let problems = parts().flat_map(|(_, kept)| kept.problems.iter().cloned()).collect();
+        (Some(Change::Whole(tools)), problems)
     }
+}
 
-    fn compare(&self, offers: &[Offer<'_>]) -> (Vec<Arc<Tool>>, Vec<Problem>) {
-        let slices: Vec<Slice<'_>> = offers.iter().map(slice).collect();
-        let (tools, problems) = catalog::derive(self.names, &slices);
-        (tools.into_iter().map(Arc::new).collect(), problems)
+impl Kept {
+    fn slice<'a>(&'a self, server: &'a ServerName) -> Slice<'a> {
+        Slice { server, tools: &self.defs, state: self.worth.state() }
+    }
+}
+
+impl Worth {
+    const fn state(&self) -> SliceState<'_> {
+        match self {
+            Self::Live => SliceState::Live,
+            Self::Deferred => SliceState::Deferred,
+            Self::Failed(reason) => SliceState::Failed(reason.as_str()),
+        }
     }
 }
 
 fn slice<'a>(offer: &'a Offer<'_>) -> Slice<'a> {
-    let state = match &offer.worth {
-        Worth::Live => SliceState::Live,
-        Worth::Deferred => SliceState::Deferred,
-        Worth::Failed(reason) => SliceState::Failed(reason),
-    };
-    Slice { server: offer.server, tools: offer.tools, state }
+    Slice { server: offer.server, tools: offer.tools, state: offer.worth.state() }
 }
 
 #[cfg(test)]
@@ -160,27 +215,44 @@ mod tests {
             ["a", "a_b", "b"].iter().map(|n| ServerName::new(n)).collect();
         let lists = [defs(&[]), defs(&["x", "y"]), defs(&["b_x", "x"]), defs(&["x", "X", "x_y"])];
         for names in [Names::Distinct, Names::Documented] {
-            let mut shelf = Shelf::new(names);
+            let (mut shelf, mut all) = (Shelf::new(names), Vec::new());
+            let (mut parts, mut wholes) = (0, 0);
             // Every list for every server, in an order in which they all follow one another.
-            for step in 0..lists.len().pow(3) * 2 {
+            for step in 0..lists.len().pow(3) * 4 {
                 let digit = |at: u32| step * 7 / lists.len().pow(at) % (lists.len() + 1);
-                let offers: Vec<Offer<'_>> = servers
+                let offers: Vec<(&ServerName, Option<Offer<'_>>)> = servers
                     .iter()
                     .zip(0..)
-                    .filter_map(|(server, at)| {
-                        let tools = lists.get(digit(at))?;
+                    .map(|(server, at)| {
                         let worth = if step % 2 == 0 { Worth::Live } else { Worth::Deferred };
-                        Some(Offer { server, tools, worth })
+                        let tools = lists.get(digit(at));
+                        (server, tools.map(|tools| Offer { server, tools, worth }))
                     })
                     .collect();
-                let slices: Vec<Slice<'_>> = offers.iter().map(slice).collect();
-                let (wanted, problems) = catalog::derive(names, &slices);
-                if let Some((tools, found)) = shelf.put(offers.iter().cloned()) {
-                    let tools: Vec<Tool> = tools.iter().map(|tool| Tool::clone(tool)).collect();
-                    assert_eq!((tools, found), (wanted, problems), "step {step}");
+                // The configuration order changes now and then, and may lack a server.
+                let order = &servers[usize::from(step % 32 > 24)..];
+                let present = offers.iter().filter(|(server, _)| order.contains(server));
+                let slices: Vec<Slice<'_>> =
+                    present.filter_map(|(_, offer)| offer.as_ref().map(slice)).collect();
+                let (wanted, _) = catalog::derive(names, &slices);
+                // Now and then one by one, as servers become ready.
+                let rounds = if step % 4 < 2 { offers.chunks(3) } else { offers.chunks(1) };
+                for round in rounds {
+                    let (change, _) = shelf.put(order, round.iter().cloned());
+                    match change {
+                        Some(Change::Whole(tools)) => (all, wholes) = (tools, wholes + 1),
+                        Some(Change::Part(place, tools)) => {
+                            all.splice(place, tools);
+                            parts += 1;
+                        }
+                        None => {}
+                    }
                 }
-                assert!(shelf.put(offers.iter().cloned()).is_none());
+                let tools: Vec<Tool> = all.iter().map(|tool| Tool::clone(tool)).collect();
+                assert_eq!(tools, wanted, "step {step}");
+                assert!(shelf.put(order, offers.into_iter()).0.is_none());
             }
+            assert!(parts > 10 && wholes > 10, "{parts} parts, {wholes} wholes");
         }
     }
 }
