@@ -35,6 +35,12 @@ impl Server {
                 let cause = Cause::Limit { what: "message".into(), limit };
                 self.give_up_here(now, cause, signals, out);
             }
+            Heard::Spoiled { asked: Asked::Call(call), message } => {
+                signals.push(Signal::Answered { call, reply: Err(CallError::Shape { message }) });
+            }
+            Heard::Spoiled { asked: Asked::Initialize | Asked::ListTools, message } => {
+                self.give_up_here(now, Cause::Shape { message }, signals, out);
+            }
             Heard::Answered { asked: Asked::Call(call), reply } => {
                 let reply = reply.map_err(|error| CallError::Rpc { error });
                 signals.push(Signal::Answered { call, reply });

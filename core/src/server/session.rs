@@ -5,7 +5,7 @@
 //! nowhere (G39, G43). Decides nothing about the server's phase.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::bytes::{Bytes, Json};
@@ -17,7 +17,7 @@ use crate::outbox::Outbox;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 use crate::wire::mcp;
-use crate::wire::rpc::{self, Id, Incoming, Message, Peek};
+use crate::wire::rpc::{self, Id, Incoming, Malformed, Message, Peek};
 
 use super::Setting;
 
@@ -60,6 +60,13 @@ pub enum Heard {
         asked: Option<Asked>,
         /// The bound, in bytes.
         limit: u64,
+    },
+    /// An answer that cannot be read.
+    Spoiled {
+        /// The request it answers.
+        asked: Asked,
+        /// What is wrong with it.
+        message: String,
     },
     /// Something that fits nowhere, in words; told once per connection, counted always.
     Odd(String),
@@ -209,21 +216,19 @@ impl Session {
     ) {
         let line = match frame {
             Frame::Line(line) => line,
-            Frame::NotUtf8 { bytes } => {
+            Frame::NotUtf8 { bytes, head, tail } => {
+                self.spoiled(&rpc::peek(&head, &tail), "it is not UTF-8".into(), heard);
                 let what = alloc::format!("skipped a line of {bytes} bytes that is not UTF-8");
                 return self.odd(what, heard);
             }
             Frame::TooLong { head, tail, bytes_max } => {
                 let limit = bytes_max as u64;
-                let asked = match rpc::peek(&head, &tail) {
-                    Peek::Answer(Id::Number(id)) => u64::try_from(id).ok(),
-                    Peek::HasMethod => {
-                        let what = alloc::format!("skipped a message longer than {limit} bytes");
-                        return self.odd(what, heard);
-                    }
-                    Peek::Answer(Id::Text(_)) | Peek::Unknown => None,
-                };
-                let asked = asked.and_then(|id| self.asked.remove(&id));
+                let peek = rpc::peek(&head, &tail);
+                if peek == Peek::HasMethod {
+                    let what = alloc::format!("skipped a message longer than {limit} bytes");
+                    return self.odd(what, heard);
+                }
+                let asked = self.asked_by(&peek);
                 return heard.push(Heard::TooLong { asked, limit });
             }
         };
@@ -247,6 +252,10 @@ impl Session {
                 }
             }
             Err(malformed) => {
+                // Of two ids nobody knows which counts.
+                if malformed != (Malformed::DuplicateMember { name: "id" }) {
+                    self.spoiled(&rpc::peek(line.as_bytes(), b""), malformed.to_string(), heard);
+                }
                 let sample: String = line.chars().take(SAMPLE_CHARS).collect();
                 self.odd(alloc::format!("skipped a line ({malformed}): {sample}"), heard);
             }
@@ -338,6 +347,22 @@ impl Session {
         if self.unknown_answers == 1 {
             let what = alloc::format!("answered id {id}, which nobody asked or which has ended");
             heard.push(Heard::Odd(what));
+        }
+    }
+
+    /// L8: an answer that cannot be read is the only one there will be, so whoever asked hears
+    /// of it at once.
+    fn spoiled(&mut self, peek: &Peek, message: String, heard: &mut Vec<Heard>) {
+        if let Some(asked) = self.asked_by(peek) {
+            heard.push(Heard::Spoiled { asked, message });
+        }
+    }
+
+    /// Takes out what a line answers of which only a part was read.
+    fn asked_by(&mut self, peek: &Peek) -> Option<Asked> {
+        match peek {
+            Peek::Answer(Id::Number(id)) => self.asked.remove(&u64::try_from(*id).ok()?),
+            Peek::Answer(Id::Text(_)) | Peek::HasMethod | Peek::Unknown => None,
         }
     }
 

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
-/// How much of the beginning of an oversized line is kept.
+/// How much of the beginning of a line is kept that cannot be read.
 const HEAD_BYTES: usize = 1024;
 
-/// How much of the end of an oversized line is kept.
+/// How much of the end of a line is kept that cannot be read.
 const TAIL_BYTES: usize = 256;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -46,6 +46,10 @@ pub enum Frame<'a> {
     NotUtf8 {
         /// Its length without its end.
         bytes: usize,
+        /// Its first bytes, at most 1 KiB.
+        head: Vec<u8>,
+        /// Its last bytes, at most 256.
+        tail: Vec<u8>,
     },
     /// A line longer than the bound; said once, when it ends.
     TooLong {
@@ -97,7 +101,7 @@ impl Lines {
         let inside = piece.get(inside(piece, first)?)?;
         Some(match str::from_utf8(inside) {
             Ok(line) => Frame::Line(Cow::Borrowed(line)),
-            Err(_) => Frame::NotUtf8 { bytes: inside.len() },
+            Err(_) => Frame::not_utf8(inside),
         })
     }
 
@@ -111,7 +115,7 @@ impl Lines {
                 line.drain(..start);
                 Some(match String::from_utf8(line) {
                     Ok(line) => Frame::Line(Cow::Owned(line)),
-                    Err(error) => Frame::NotUtf8 { bytes: error.as_bytes().len() },
+                    Err(error) => Frame::not_utf8(error.as_bytes()),
                 })
             }
             Open::Dropped { mut head, tail } => {
@@ -139,6 +143,15 @@ impl Lines {
             }
             Open::Dropped { tail, .. } => keep_end(tail, piece),
         }
+    }
+}
+
+impl Frame<'_> {
+    fn not_utf8(line: &[u8]) -> Self {
+        let head = line.get(..HEAD_BYTES).unwrap_or(line).to_vec();
+        let mut tail = Vec::new();
+        keep_end(&mut tail, line);
+        Self::NotUtf8 { bytes: line.len(), head, tail }
     }
 }
 
@@ -188,7 +201,7 @@ mod tests {
     fn owned(frame: Frame<'_>) -> Frame<'static> {
         match frame {
             Frame::Line(line) => Frame::Line(Cow::Owned(line.into_owned())),
-            Frame::NotUtf8 { bytes } => Frame::NotUtf8 { bytes },
+            Frame::NotUtf8 { bytes, head, tail } => Frame::NotUtf8 { bytes, head, tail },
             Frame::TooLong { head, tail, bytes_max } => Frame::TooLong { head, tail, bytes_max },
         }
     }
@@ -228,7 +241,10 @@ mod tests {
             }
             all.push(match str::from_utf8(text) {
                 Ok(text) => line(text),
-                Err(_) => Frame::NotUtf8 { bytes: text.len() },
+                Err(_) => {
+                    let (head, tail) = (text.to_vec(), text.to_vec());
+                    Frame::NotUtf8 { bytes: text.len(), head, tail }
+                }
             });
         }
         all

@@ -35,6 +35,51 @@ fn progress_restarts_the_clock_of_a_call_and_silence_ends_only_the_call() {
     assert_eq!(play.state("a"), ServerState::Connected);
 }
 
+/// L8: an answer that cannot be read is the only one there will be.
+#[test]
+fn a_call_ends_at_once_with_an_answer_that_cannot_be_read() {
+    let spoiled: [&[u8]; 8] = [
+        br#"{"jsonrpc":"2.0","id":3,"error":"no"}"#,
+        br#"{"jsonrpc":"2.0","id":3,"error":{"code":99999999999999999999,"message":""}}"#,
+        br#"{"jsonrpc":"2.0","id":3,"result":{},"error":{"code":1,"message":""}}"#,
+        br#"{"jsonrpc":"2.0","id":3,"result":{},"result":{}}"#,
+        br#"{"jsonrpc":"2.0","id":3,"result":{}}trailing"#,
+        b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":\"\0\"}}",
+        b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":\"\xff\"}}",
+        b"{\"result\":{\"content\":\"\xff\"},\"jsonrpc\":\"2.0\",\"id\":3}",
+    ];
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":3,"result":{}"#, "[".repeat(10_000));
+    for line in spoiled.into_iter().chain([deep.as_bytes()]) {
+        let mut play = one();
+        play.start().connect(0).call(1, "a", "echo");
+        let bytes = [line, b"\n"].concat().into();
+        play.io(Fact::Received { conn: ConnId::new(0), bytes });
+        let line = String::from_utf8_lossy(line);
+        let outcome = play.outcome(1);
+        assert!(
+            matches!(outcome, Some(Outcome::Failed(CallError::Shape { .. }))),
+            "{line:.80}: {outcome:?}"
+        );
+        assert_eq!(play.state("a"), ServerState::Connected, "{line:.80}");
+    }
+}
+
+/// What names no request of ours, or more than one, ends none.
+#[test]
+fn a_line_of_garbage_ends_no_call() {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":4,"error":"no"}"#,
+        r#"{"jsonrpc":"2.0","id":9,"id":3,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"method":"ping","result":{}}"#,
+        r#"{"level":"error","id":3"#,
+        r#"log: {"jsonrpc":"2.0","id":3,"result":{}}"#,
+    ] {
+        let mut play = one();
+        play.start().connect(0).call(1, "a", "echo").says(0, line);
+        assert_eq!(play.outcome(1), None, "{line}");
+    }
+}
+
 /// L8: calls under way end in the step in which the server is lost.
 #[test]
 fn calls_end_at_once_when_their_server_dies() {
