@@ -60,9 +60,9 @@ struct OneLine<'a, 'f>(&'a mut Formatter<'f>);
 
 impl Write for OneLine<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for part in text.split_inclusive(char::is_control) {
+        for part in text.split_inclusive(steers) {
             match part.char_indices().next_back() {
-                Some((at, last)) if last.is_control() => {
+                Some((at, last)) if steers(last) => {
                     self.0.write_str(&part[..at])?;
                     write!(self.0, "{}", last.escape_default())?;
                 }
@@ -71,6 +71,14 @@ impl Write for OneLine<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether a character could steer a terminal or break a line: controls of C0 and C1, line and
+/// paragraph separators, and marks that change the direction of text.
+#[must_use]
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A value as the timeline words it.
@@ -330,21 +338,23 @@ impl Display for Message<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let member = |name: &str| self.0.get(name);
         match (member("method"), member("error"), member("result")) {
-            (Some(method), _, _) => f.write_str(method.as_str().unwrap_or("?"))?,
+            (Some(method), _, _) => write!(f, "{}", Cut(method.as_str().unwrap_or("?")))?,
             (None, Some(_), _) => f.write_str("error")?,
             (None, None, Some(_)) => f.write_str("result")?,
             (None, None, None) => f.write_str("object")?,
         }
-        member("id").iter().try_for_each(|id| write!(f, "#{id}"))?;
+        if let Some(id) = member("id") {
+            write!(f, "#{}", Cut(&alloc::format!("{id}")))?;
+        }
         let inner = |outer: &str, name: &str| member(outer).and_then(|value| value.get(name));
         if let Some(code) = inner("error", "code") {
-            write!(f, " {code}")?;
+            write!(f, " {}", Cut(&alloc::format!("{code}")))?;
         }
         if let Some(of) = inner("params", "requestId") {
-            write!(f, " of #{of}")?;
+            write!(f, " of #{}", Cut(&alloc::format!("{of}")))?;
         }
         if let Some(name) = inner("params", "name").and_then(Value::as_str) {
-            write!(f, " {name}")?;
+            write!(f, " {}", Cut(name))?;
         }
         if let Some(tools) = inner("result", "tools").and_then(Value::as_array) {
             write!(f, " ({} tools)", tools.len())?;
@@ -399,6 +409,23 @@ mod tests {
             received("{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n"),
             "    12ms < Received c3 notifications/cancelled of #2"
         );
+    }
+
+    #[test]
+    fn what_a_server_chooses_is_cut_and_steers_nothing() {
+        let long = "m".repeat(1_000);
+        for message in [
+            alloc::format!("{{\"method\":\"{long}\"}}\n"),
+            alloc::format!("{{\"id\":\"{long}\",\"result\":{{}}}}\n"),
+            alloc::format!("{{\"error\":{{\"code\":\"{long}\"}}}}\n"),
+            alloc::format!("{{\"method\":\"m\",\"params\":{{\"name\":\"{long}\"}}}}\n"),
+            alloc::format!("{{\"method\":\"m\",\"params\":{{\"requestId\":\"{long}\"}}}}\n"),
+        ] {
+            assert!(received(&message).len() < 200, "{message}");
+        }
+        for c in "\u{7}\u{1b}\u{9b}\u{61c}\u{200f}\u{2028}\u{202e}\u{2066}".chars() {
+            assert!(!received(&alloc::format!("a{c}b")).contains(c), "{c:?}");
+        }
     }
 
     #[test]

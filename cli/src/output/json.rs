@@ -9,6 +9,7 @@ use tidegate_core::config::{Level, Provider};
 use tidegate_core::error::Problem;
 use tidegate_core::event::ServerState;
 use tidegate_core::hub::status::{ServerStatus, Status};
+use tidegate_core::timeline::steers;
 use tidegate_core::tools::catalog::{Tool, ToolState};
 
 use super::{servers, tools};
@@ -199,16 +200,21 @@ fn tool(tool: &Tool, detail: tools::Detail) -> ListedTool<'_> {
 /// If a part that is passed on as received is not JSON.
 pub(crate) fn line(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(value)?;
-    let mut safe = if text.contains(steers) { escaped(&text) } else { text };
+    let mut safe = if text.contains(is_raw) { escaped(&text) } else { text };
     safe.push('\n');
     Ok(safe)
 }
 
-/// Such a character can only stand inside a string, where an escape means the same.
+/// Whether a character steers a terminal and may stand in JSON as it is: only inside a string,
+/// where an escape means the same.
+fn is_raw(c: char) -> bool {
+    !c.is_ascii_control() && steers(c) || c == '\u{7f}'
+}
+
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 64);
     for c in text.chars() {
-        if steers(c) {
+        if is_raw(c) {
             safe.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
             safe.push(c);
@@ -217,19 +223,17 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-fn steers(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn json_means_the_same_and_cannot_steer_a_terminal() {
-        let value = serde_json::json!({"a": "\u{1b}[2J\u{9b}2J\u{202e}x"});
+        let value = serde_json::json!({"a": "\u{1b}[2J\u{9b}2J\u{202e}\u{200f}\u{61c}x"});
         let text = line(&value).unwrap();
-        assert_eq!(text, "{\"a\":\"\\u001b[2J\\u009b2J\\u202ex\"}\n");
+        assert_eq!(text, "{\"a\":\"\\u001b[2J\\u009b2J\\u202e\\u200f\\u061cx\"}\n");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        // White space of what is passed on as received stays.
+        assert_eq!(line(&Json::new("{\t\"a\": 1\r}")).unwrap(), "{\t\"a\": 1\r}\n");
     }
 }

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use tidegate_core::timeline::steers;
+
 /// The text on one line: line ends and tabs become spaces, other controls are shown.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     show(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
@@ -31,31 +33,24 @@ fn keep_lines(c: char) -> Option<char> {
 }
 
 fn show(text: &str, stand_in: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
-    if !text.contains(is_control) {
+    if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match stand_in(c) {
             Some(other) => shown.push(other),
-            None if is_control(c) && c.is_ascii() => {
+            None if steers(c) && c.is_ascii() => {
                 // Writing into a `String` cannot fail.
                 let _ = write!(shown, "\\x{:02x}", u32::from(c));
             }
-            None if is_control(c) => {
+            None if steers(c) => {
                 let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
             }
             None => shown.push(c),
         }
     }
     Cow::Owned(shown)
-}
-
-/// Controls of C0 and C1, line and paragraph separators, and marks that change the direction of
-/// text.
-fn is_control(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
