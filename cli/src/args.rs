@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::output::Form;
+
 /// Everything on the command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -74,6 +76,13 @@ pub(crate) struct Global {
     /// Show no progress and no hints [default: progress while servers start, on a terminal]
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
+}
+
+impl Global {
+    /// Whom the data is for.
+    pub(crate) const fn form(&self) -> Form {
+        if self.json { Form::Programs } else { Form::People }
+    }
 }
 
 /// What to do.

@@ -11,7 +11,7 @@ use tidegate_core::hub::status::Status;
 use tidegate_smol::signals::{Ending, Signals};
 
 use crate::exit::{Exit, Trouble};
-use crate::output;
+use crate::output::{self, Form, json};
 use crate::session::Session;
 
 /// What a command has to say in the end.
@@ -36,19 +36,27 @@ impl Told {
         Self::data(String::new(), exit)
     }
 
+    /// What went wrong.
+    pub(crate) fn trouble(trouble: &Trouble, form: Form) -> Self {
+        let message = output::worded_error(trouble.message());
+        let data = match form {
+            Form::People => String::new(),
+            Form::Programs => json::failure(trouble.message()),
+        };
+        Self { data, message, exit: trouble.exit() }
+    }
+
+    /// Prints, where there is nobody to tell if that fails.
+    pub(crate) fn say(self) {
+        let _ = self.print();
+    }
+
     fn print(self) -> io::Result<()> {
         output::data(&self.data)?;
         if !self.message.is_empty() {
             output::message(&self.message);
         }
         Ok(())
-    }
-}
-
-impl From<Trouble> for Told {
-    fn from(trouble: Trouble) -> Self {
-        let message = output::worded_error(trouble.message());
-        Self { message, ..Self::nothing(trouble.exit()) }
     }
 }
 
@@ -66,8 +74,11 @@ pub(crate) async fn end(
     session: &Session,
     signals: &mut Signals,
     mut signal: Option<Ending>,
-    told: Told,
+    mut told: Told,
 ) -> Exit {
+    if session.form == Form::Programs && told.data.is_empty() {
+        told.data = json::failure("ended by a signal");
+    }
     let exit = told.exit;
     let mut printing = pin!(unblock(move || told.print()));
     let mut stopping = pin!(session.host.shutdown());

@@ -18,19 +18,40 @@ mod tools;
 mod trace_file;
 mod watch;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use args::{Cli, Command};
+use ending::Told;
 use exit::{Exit, Trouble};
+use output::Form;
 
 fn main() -> ExitCode {
-    let exit = run(Cli::parse()).unwrap_or_else(|trouble| {
-        output::error(trouble.message());
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(refusal) => return refuse(&refusal),
+    };
+    let form = cli.global.form();
+    let exit = run(cli).unwrap_or_else(|trouble| {
+        Told::trouble(&trouble, form).say();
         trouble.exit()
     });
     exit.into()
+}
+
+/// Says how the command is used, or why it cannot be used like this.
+fn refuse(refusal: &clap::Error) -> ExitCode {
+    if refusal.use_stderr() && env::args_os().any(|word| word == "--json") {
+        let told = refusal.to_string();
+        let told = told.trim_end().trim_start_matches("error: ").to_owned();
+        Told::trouble(&Trouble::Usage(told), Form::Programs).say();
+    } else {
+        // There is nobody to tell if that fails.
+        let _ = refusal.print();
+    }
+    ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(2))
 }
 
 fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {

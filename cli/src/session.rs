@@ -22,7 +22,8 @@ use crate::args::Global;
 use crate::ending::{self, Told};
 use crate::exit::{Exit, Trouble};
 use crate::nearest::nearest;
-use crate::output::{places::Places as Short, problems, visible};
+use crate::output::columns::cut;
+use crate::output::{Form, places::Places as Short, problems, visible};
 use crate::progress::Progress;
 use crate::watch::{self, Activity};
 
@@ -39,6 +40,8 @@ pub(crate) struct Session {
     pub(crate) progress: Progress,
     /// Whether what servers say is passed on as they say it.
     pub(crate) voices: Voices,
+    /// Whom the data is for.
+    pub(crate) form: Form,
     /// The servers that were asked for; empty if all are wanted.
     pub(crate) only: BTreeSet<ServerName>,
     named: Vec<String>,
@@ -59,6 +62,7 @@ pub(crate) enum Voices {
 pub(crate) struct Plan {
     settings: Settings,
     quiet: bool,
+    form: Form,
 }
 
 impl Plan {
@@ -85,6 +89,7 @@ impl Plan {
         policy.gate_ms = global.gate;
         if let Some(ms) = global.timeout {
             policy.connect_ms = ms;
+            policy.list_ms = ms;
             policy.call_ms = ms;
         }
         if global.trust_project {
@@ -93,7 +98,7 @@ impl Plan {
         let mut settings = Settings::new(options);
         settings.cache_dir = directories.cache;
         settings.trace.clone_from(&global.trace);
-        Ok(Self { settings, quiet: global.quiet })
+        Ok(Self { settings, quiet: global.quiet, form: global.form() })
     }
 
     /// The files that are asked for servers, the strongest first.
@@ -103,7 +108,7 @@ impl Plan {
 
     /// A plan with settings of its own and no line of progress.
     pub(crate) const fn silent(settings: Settings) -> Self {
-        Self { settings, quiet: true }
+        Self { settings, quiet: true, form: Form::People }
     }
 }
 
@@ -139,7 +144,9 @@ pub(crate) fn run<T>(
         })
         .await;
         session.progress.erase();
-        let told = ended.and_then(|ended| conclude(&session, ended)).unwrap_or_else(Told::from);
+        let told = ended
+            .and_then(|ended| conclude(&session, ended))
+            .unwrap_or_else(|trouble| Told::trouble(&trouble, session.form));
         ending::end(&session, &mut signals, signal, told).await
     })?;
     Ok(exit)
@@ -164,6 +171,7 @@ impl Session {
             places,
             progress: Progress::new(plan.quiet),
             voices,
+            form: plan.form,
             only,
             named,
             began: Instant::now(),
@@ -235,6 +243,8 @@ fn is_starting(server: &ServerStatus) -> bool {
 
 /// How many names are told where none is near.
 const NAMES_TOLD: usize = 20;
+/// How much of a name is told: servers choose how long the names of their tools are.
+const NAME_CHARS: usize = 80;
 
 /// That there is no such thing, and what there is. Safe for a terminal.
 pub(crate) fn unknown<'a>(
@@ -242,7 +252,7 @@ pub(crate) fn unknown<'a>(
     wanted: &str,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> String {
-    let quoted = |name: &str| format!("\"{}\"", visible::one_line(name));
+    let quoted = |name: &str| format!("\"{}\"", cut(&visible::one_line(name), NAME_CHARS));
     let near: Vec<String> = nearest(wanted, names.clone()).into_iter().map(quoted).collect();
     let hint = if !near.is_empty() {
         format!("did you mean {}?", near.join(" or "))

@@ -109,6 +109,13 @@ pub(crate) struct Call<'a> {
     pub(crate) elapsed_ms: u64,
 }
 
+/// What every command prints that has nothing else to print.
+#[derive(Debug, Serialize)]
+struct Failure<'a> {
+    version: u32,
+    error: &'a str,
+}
+
 /// When a list was asked for and answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
@@ -192,6 +199,12 @@ fn tool(tool: &Tool, detail: tools::Detail) -> ListedTool<'_> {
         description: &tool.description,
         schema: (detail == tools::Detail::Schema).then_some(&tool.schema),
     }
+}
+
+/// That nothing came of a command, and why.
+pub(crate) fn failure(error: &str) -> String {
+    // A text is always JSON.
+    line(&Failure { version: VERSION, error }).unwrap_or_default()
 }
 
 /// The value as one line of JSON in which nothing can steer a terminal.

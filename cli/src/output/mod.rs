@@ -13,6 +13,15 @@ use std::io::{self, IsTerminal, Write as _};
 
 use paint::{Paint, Tone};
 
+/// Whom the data is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Form {
+    /// People: text.
+    People,
+    /// Programs (`--json`): exactly one JSON value, whatever happens.
+    Programs,
+}
+
 /// How much room and colour a stream has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {

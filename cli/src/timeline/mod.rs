@@ -32,6 +32,13 @@ struct Report {
     timeline: Vec<String>,
 }
 
+/// What `timeline --svg --json` prints.
+#[derive(Debug, Serialize)]
+struct Drawn<'a> {
+    version: u32,
+    svg: &'a str,
+}
+
 /// Shows a trace.
 ///
 /// # Errors
@@ -41,6 +48,10 @@ pub(crate) fn run(global: &Global, args: &TimelineArgs) -> Result<Exit, Trouble>
     if let Some(file) = &args.svg {
         fs::write(file, svg::render(&Picture::of(&lines)))
             .map_err(|error| Trouble::Failed(format!("{}: {error}", file.display())))?;
+        if global.json {
+            let svg = file.to_string_lossy();
+            output::data(&json::line(&Drawn { version: json::VERSION, svg: &svg })?)?;
+        }
         return Ok(Exit::Done);
     }
     let told: Vec<String> = lines.iter().map(ToString::to_string).collect();

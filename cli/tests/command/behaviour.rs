@@ -49,6 +49,61 @@ fn list_as_json_has_every_server_with_its_state_reason_and_time() {
 }
 
 #[test]
+fn standard_output_is_one_json_value_whatever_goes_wrong() {
+    let sandbox = Sandbox::new(&json!({"silent": silent()}));
+    fs::write(sandbox.path("broken.json"), "{").unwrap();
+    for (args, code) in [
+        (&["list", "--json", "--config", "broken.json"][..], 2),
+        (&["tools", "--json", "--config", "absent.json"], 2),
+        (&["list", "--json", "--cwd", "absent"], 2),
+        (&["list", "--json", "--server", "absent"], 1),
+        (&["list", "--json", "--gate", "soon"], 2),
+        (&["call", "--json", "silent", "tool", "{"], 2),
+        (&["call", "--json"], 2),
+    ] {
+        let output = sandbox.run(args);
+        let told: Value = serde_json::from_str(stdout(&output)).unwrap();
+        assert_eq!(told["version"], 1, "{args:?}");
+        let error = told["error"].as_str().unwrap();
+        assert!(stderr(&output).contains(error), "{args:?}");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+    }
+}
+
+#[test]
+fn a_list_as_json_that_is_ended_by_a_signal_says_so() {
+    let sandbox = Sandbox::new(&json!({"silent": silent()}));
+    let mut list = sandbox.command(&["list", "--json", "--wait"]);
+    let mut list = list.stdout(Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(sandbox.path("trace")).unwrap_or_default().lines().count() < 5 {}
+    kill_process(Pid::from_child(&list), Signal::TERM).unwrap();
+    let mut told = String::new();
+    list.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told, json!({"version": 1, "error": "ended by a signal"}));
+    assert_eq!(list.wait().unwrap().code(), Some(143));
+}
+
+#[test]
+fn the_limit_of_a_start_holds_for_the_list_too() {
+    let greets = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}"#;
+    let greets = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{greets}}}"#);
+    let mute = script(&format!("read x; echo '{greets}'; cat > /dev/null"));
+    let sandbox = Sandbox::new(&json!({"mute": mute}));
+    let list = json_of(&sandbox, &["list", "--json", "--wait", "--timeout", "300"]);
+    let reason = list["servers"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("300ms") && reason.contains("tools/list"), "{reason}");
+}
+
+#[test]
+fn a_name_that_a_server_chose_fills_no_screen() {
+    let name = "n".repeat(10_000);
+    let sandbox = Sandbox::new(&json!({name: demo("fast")}));
+    let output = sandbox.run(&["list", "--server", "absent"]);
+    assert!(stderr(&output).len() < 200, "{}", stderr(&output));
+}
+
+#[test]
 fn a_call_as_json_has_the_text_and_what_was_received() {
     let sandbox = Sandbox::new(&json!({"fast": demo("fast"), "dies": demo("dies")}));
     let ok = json_of(&sandbox, &["call", "--json", "mcp_fast_echo", "{\"text\":\"moin\"}"]);
