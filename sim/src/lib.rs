@@ -31,6 +31,7 @@
 pub mod choices;
 mod digest;
 pub mod driver;
+pub mod fuzz;
 pub mod laws;
 pub mod machine;
 pub mod model;

@@ -33,6 +33,8 @@ pub(crate) struct Process {
     messages: usize,
     bytes: usize,
     output: Output,
+    /// Whether the last it wrote was no whole line, so that what follows is not heard as one.
+    mid_line: bool,
     /// What it has heard of the line it is being sent.
     heard: Vec<u8>,
 }
@@ -80,6 +82,7 @@ impl Process {
             messages: 0,
             bytes: 0,
             output: Output::Open,
+            mid_line: false,
             heard: Vec::new(),
             script: Arc::clone(&script),
         };
@@ -169,7 +172,7 @@ impl Process {
     /// What distinguishes it from another process, with times taken relative to `now`.
     pub(crate) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         (self.conn, &self.script, &self.peer, self.life, self.messages, self.bytes).hash(state);
-        (self.output, &self.heard, &self.ready).hash(state);
+        (self.output, self.mid_line, &self.heard, &self.ready).hash(state);
         for ((at, _), act) in &self.agenda {
             (at.since(now), act).hash(state);
         }
@@ -257,7 +260,8 @@ impl Process {
             match fault {
                 Fault::Writes { before, bytes } if *before == number => {
                     if self.output == Output::Open {
-                        bytes.split(|byte| *byte == b'\n').for_each(|line| self.peer.ask(line));
+                        let lines = bytes.split(|byte| *byte == b'\n');
+                        lines.skip(usize::from(self.mid_line)).for_each(|line| self.peer.ask(line));
                     }
                     self.write(bytes, now);
                 }
@@ -305,6 +309,7 @@ impl Process {
         }
         let written = &bytes[..bytes.len().min(room)];
         self.bytes += written.len();
+        self.mid_line = !written.ends_with(b"\n");
         let chunk = if self.script.chunk_bytes == 0 { usize::MAX } else { self.script.chunk_bytes };
         for part in written.chunks(chunk) {
             let bytes = part.to_vec().into();

@@ -1,0 +1,14 @@
+//! What the fuzz targets call: each asserts more than that nothing panics.
+//!
+//! libFuzzer drives them in `fuzz/`, and a plain test replays the corpus of `fuzz/corpus`. They
+//! panic on a violation, because that is how a fuzz target reports one.
+
+mod config;
+mod lines;
+mod rpc;
+mod story;
+
+pub use config::config;
+pub use lines::lines;
+pub use rpc::rpc;
+pub use story::story;

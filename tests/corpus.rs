@@ -1,0 +1,44 @@
+//! The corpus of `fuzz/`, replayed on the stable toolchain without a fuzzer.
+
+use std::fs;
+use std::path::Path;
+
+/// Gives every file of a target's corpus to the target; how many there were.
+fn replay(target: &str, run: fn(&[u8])) -> usize {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .expect("the corpus is in the tree")
+        .map(|entry| entry.expect("the corpus can be listed").path())
+        .collect();
+    files.sort();
+    for file in &files {
+        let data = fs::read(file).expect("the corpus can be read");
+        // What is shown before a panic says which file it was.
+        eprintln!("{}", file.display());
+        run(&data);
+    }
+    files.len()
+}
+
+/// G44.
+#[test]
+fn every_stream_of_the_corpus_is_framed_alike_however_it_is_cut() {
+    assert!(replay("lines", tidegate_sim::fuzz::lines) > 0);
+}
+
+#[test]
+fn every_message_of_the_corpus_is_read_as_a_general_parser_reads_it() {
+    assert!(replay("rpc", tidegate_sim::fuzz::rpc) > 0);
+}
+
+/// G55, G67.
+#[test]
+fn every_configuration_of_the_corpus_is_read_and_redacted_soundly() {
+    assert!(replay("config", tidegate_sim::fuzz::config) > 0);
+}
+
+/// L1 to L10.
+#[test]
+fn every_story_of_the_corpus_keeps_the_laws_and_settles() {
+    assert!(replay("story", tidegate_sim::fuzz::story) > 0);
+}
