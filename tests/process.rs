@@ -9,6 +9,8 @@ mod calls;
 mod framing;
 #[path = "process/hosts.rs"]
 mod hosts;
+#[path = "process/races.rs"]
+mod races;
 #[path = "process/reload.rs"]
 mod reload;
 #[path = "process/spawning.rs"]

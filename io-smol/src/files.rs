@@ -4,20 +4,37 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::CacheKey;
 use tidegate_core::input::Found;
 
 use crate::settings::unique;
 
+/// Neither opening nor reading waits.
+pub(crate) const NONBLOCK: i32 = OFlags::NONBLOCK.bits() as i32;
+
 /// How large a cache entry may be: far beyond 10,000 tools.
 const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// How long a pipe or a terminal in place of a file may give nothing: `--config <(…)` may ask
+/// somebody for a password first, and a pipe without a writer must not hold up a start for good.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+
 /// Reads a whole file of at most `bytes_max` bytes.
 pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
-    match File::open(path).and_then(|file| read_all(&file, bytes_max)) {
+    read_within(path, bytes_max, SILENCE_MAX)
+}
+
+fn read_within(path: &Path, bytes_max: u64, silence_max: Duration) -> Found {
+    let mut open = OpenOptions::new();
+    // Opening a pipe would wait for its writer.
+    let open = open.read(true).custom_flags(NONBLOCK);
+    match open.open(path).and_then(|file| read_all(&file, bytes_max, silence_max)) {
         Ok(Some(bytes)) => Found::Content(Bytes(bytes)),
         Ok(None) => Found::Unreadable(format!("larger than {bytes_max} bytes")),
         // A path through something that is no directory leads nowhere either.
@@ -28,10 +45,29 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
     }
 }
 
-fn read_all(file: &File, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_all(file: &File, bytes_max: u64, silence_max: Duration) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
-    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
+    let mut rest = file.take(bytes_max.saturating_add(1));
+    loop {
+        await_readable(file, silence_max)?;
+        match rest.read_to_end(&mut bytes) {
+            Ok(_) => return Ok((bytes.len() as u64 <= bytes_max).then_some(bytes)),
+            // What came before is in `bytes`.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn await_readable(file: &File, silence_max: Duration) -> io::Result<()> {
+    let timeout = silence_max.try_into().map_err(io::Error::other)?;
+    let mut wanted = [PollFd::new(file, PollFlags::IN)];
+    match poll(&mut wanted, Some(&timeout)) {
+        Ok(0) => Err(io::Error::other(format!("nothing came within {silence_max:?}"))),
+        // Interrupted: the read says whether something is there.
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Where tool lists are cached: one file for each, replaced as a whole.
@@ -103,6 +139,21 @@ mod tests {
         assert_eq!(read(&file.join("x"), 3), Found::Nothing);
         assert_eq!(read(&file, 2), Found::Unreadable("larger than 2 bytes".into()));
         assert!(matches!(read(dir.path(), 3), Found::Unreadable(_)));
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end_and_one_without_a_writer_does_not_hold_up_anything() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let silent = read_within(&pipe, 100_000, Duration::from_millis(10));
+        assert_eq!(silent, Found::Unreadable("nothing came within 10ms".into()));
+        let theirs = pipe.clone();
+        let content = vec![b' '; 100_000];
+        let wanted = Found::Content(Bytes(content.clone()));
+        let writer = std::thread::spawn(move || fs::write(theirs, content));
+        assert_eq!(read(&pipe, 100_000), wanted);
+        writer.join().unwrap().unwrap();
     }
 
     #[test]

@@ -20,6 +20,7 @@ use tidegate_core::options::Options;
 use tidegate_core::time::Timestamp;
 use tidegate_core::trace::{TRACE_VERSION, TraceLine};
 
+use crate::files::NONBLOCK;
 use crate::inbox::{Inbox, Message};
 
 /// How much may wait to be written. A disk that falls this far behind ends the record: one with
@@ -42,7 +43,10 @@ impl Recorder {
     /// Begins a record in a file that only its owner may read.
     pub(crate) fn create(path: &Path, options: &Options, inbox: Arc<Inbox>) -> io::Result<Self> {
         let mut create = OpenOptions::new();
-        let file = create.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        create.write(true).create(true).truncate(true).mode(0o600);
+        // Opening a pipe that nobody reads would wait for a reader, deaf to signals.
+        let file = create.custom_flags(NONBLOCK).open(path)?;
+        rustix::io::ioctl_fionbio(&file, false)?;
         let (sender, receiver) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let (reports, left) = (Arc::clone(&inbox), Arc::clone(&waiting));

@@ -20,6 +20,14 @@ fn traced(project: &Project, trace: &Path) -> Settings {
 }
 
 #[test]
+fn a_trace_into_a_pipe_that_nobody_reads_is_refused_at_once() {
+    let project = Project::new();
+    let pipe = project.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(tidegate_smol::open(project.settings(&[]).with_trace(&pipe)).is_err());
+}
+
+#[test]
 fn a_recorded_run_replays_to_the_same_outputs() {
     // L2
     let project = Project::new();
