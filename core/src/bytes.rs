@@ -4,6 +4,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, Range};
@@ -74,35 +75,58 @@ impl<'de> Deserialize<'de> for Bytes {
 /// One JSON value as text, byte for byte as it was received.
 ///
 /// May be a window into the line it arrived in, so that a result of many megabytes is moved
-/// from the framer to the host without being copied. Compares and serialises as its text.
+/// from the framer to the host without being copied, or into a text that others share. Compares
+/// and serialises as its text.
 ///
 /// Enums that carry one, however deep, keep serde's external tag: an internal tag makes serde
 /// read the value into a tree first, and the text is gone.
 #[derive(Clone)]
 pub struct Json {
-    line: String,
+    line: Line,
     window: Range<usize>,
+}
+
+#[derive(Clone)]
+enum Line {
+    Own(String),
+    Shared(Arc<str>),
 }
 
 impl Json {
     /// The value with this text. The caller vouches that it is one JSON value.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        let line = text.into();
-        let window = 0..line.len();
-        Self { line, window }
+        let text = text.into();
+        let window = 0..text.len();
+        Self { line: Line::Own(text), window }
     }
 
     /// The value that stands at `window` of `line`; the whole line if the window does not fit.
     #[must_use]
     pub fn within(line: String, window: Range<usize>) -> Self {
-        if line.get(window.clone()).is_some() { Self { line, window } } else { Self::new(line) }
+        if line.get(window.clone()).is_none() {
+            return Self::new(line);
+        }
+        Self { line: Line::Own(line), window }
+    }
+
+    /// The value that stands at `window` of a shared text; the whole text if the window does
+    /// not fit. Cloning it copies nothing.
+    #[must_use]
+    pub fn shared(text: &Arc<str>, window: Range<usize>) -> Self {
+        let fits = text.get(window.clone()).is_some();
+        let window = if fits { window } else { 0..text.len() };
+        Self { line: Line::Shared(Arc::clone(text)), window }
     }
 
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.line.get(self.window.clone()).unwrap_or_default()
+        let line: &str = match &self.line {
+            Line::Own(line) => line,
+            Line::Shared(line) => line,
+        };
+        line.get(self.window.clone()).unwrap_or_default()
     }
 }
 
@@ -167,6 +191,15 @@ mod tests {
         assert_eq!(json.as_str(), "{\"a\" : 1.0}");
         assert_eq!(serde_json::to_string(&json).unwrap(), "{\"a\" : 1.0}");
         assert_eq!(serde_json::from_str::<Json>("{\"a\" : 1.0}").unwrap(), json);
+    }
+
+    #[test]
+    fn a_shared_text_is_the_same_value_and_is_not_copied() {
+        let text: Arc<str> = "{\"r\":{\"a\" : 1.0}}".into();
+        let json = Json::shared(&text, 5..16);
+        assert_eq!(json, Json::new("{\"a\" : 1.0}"));
+        assert!(core::ptr::eq(json.clone().as_str(), json.as_str()));
+        assert_eq!(Json::shared(&text, 5..99).as_str(), &*text);
     }
 
     #[test]

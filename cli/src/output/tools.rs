@@ -50,8 +50,10 @@ pub(crate) fn render<'a>(
             Owner::Hidden => Cow::Borrowed(""),
         };
         let (text, about) = match &tool.state {
-            ToolState::Failed { reason } | ToolState::Quarantined { reason } => (Tone::Bad, reason),
-            ToolState::Live | ToolState::Deferred => (Tone::Plain, &tool.description),
+            ToolState::Failed { reason } | ToolState::Quarantined { reason } => {
+                (Tone::Bad, reason.as_str())
+            }
+            ToolState::Live | ToolState::Deferred => (Tone::Plain, &*tool.description),
         };
         columns.row(vec![
             Cell::new(Tone::Strong, visible::one_line(&tool.exposed)),

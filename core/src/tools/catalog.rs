@@ -35,7 +35,7 @@ pub struct Tool {
     /// The tool as its server calls it.
     pub tool: String,
     /// Its description, or `MCP tool from <server>`.
-    pub description: String,
+    pub description: Arc<str>,
     /// Its `inputSchema`, byte for byte.
     pub schema: Json,
     /// Whether it can be called.
@@ -123,15 +123,14 @@ fn tool(slice: &Slice<'_>, def: &ToolDef, exposed: String) -> Tool {
         (Ok(()), SliceState::Deferred) => ToolState::Deferred,
         (Ok(()), SliceState::Failed(reason)) => ToolState::Failed { reason: reason.into() },
     };
-    let described = def.description.as_deref().filter(|text| !text.is_empty());
+    let described = def.description.clone().filter(|text| !text.is_empty());
     Tool {
         exposed,
         server: slice.server.clone(),
         tool: def.name.clone(),
         description: described
-            .map_or_else(|| alloc::format!("MCP tool from {}", slice.server), String::from),
-        // Not a clone: the definition may be a window into a page of a hundred tools.
-        schema: Json::new(def.input_schema.as_str()),
+            .unwrap_or_else(|| alloc::format!("MCP tool from {}", slice.server).into()),
+        schema: def.input_schema.clone(),
         state,
     }
 }

@@ -4,7 +4,7 @@ fn def(name: &str) -> ToolDef {
     ToolDef {
         name: name.into(),
         title: None,
-        description: Some(alloc::format!("does {name}")),
+        description: Some(alloc::format!("does {name}").into()),
         input_schema: Json::new(r#"{ "type":"object" }"#),
         raw: Json::new("{}"),
         usable: Ok(()),
@@ -45,9 +45,9 @@ fn a_tool_is_what_its_server_says_and_its_schema_is_kept_byte_for_byte() {
     let (tools, _) = derive(Names::Distinct, &[slice(&server, &tools, SliceState::Live)]);
     let tool = tools.first().expect("a tool");
     assert_eq!((tool.exposed.as_str(), tool.tool.as_str()), ("mcp_git_hub_search", "Search"));
-    assert_eq!(tool.description, "MCP tool from Git Hub");
+    assert_eq!(&*tool.description, "MCP tool from Git Hub");
     assert_eq!(tool.schema.as_str(), r#"{"b" : 2}"#);
-    assert_eq!(tools.last().map(|t| t.description.as_str()), Some("MCP tool from Git Hub"));
+    assert_eq!(tools.last().map(|t| &*t.description), Some("MCP tool from Git Hub"));
 }
 
 /// F-055: a schema problem concerns one tool.

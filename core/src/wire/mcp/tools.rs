@@ -5,6 +5,7 @@
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -20,7 +21,7 @@ pub struct ToolDef {
     /// A name for people.
     pub title: Option<String>,
     /// What it does.
-    pub description: Option<String>,
+    pub description: Option<Arc<str>>,
     /// Its `inputSchema`, byte for byte (C-TOOL-15); `null` if there is none.
     pub input_schema: Json,
     /// The whole entry, byte for byte.
@@ -155,23 +156,28 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The tool, with copies of its own: a page must not stay in memory for the sake of one
+    /// The tool, with one copy of its entry: a page must not stay in memory for the sake of one
     /// tool. The error is what stands in the place of its name.
     fn tool(self, scanner: &Scanner<'a>, raw: Range<usize>) -> Result<ToolDef, Option<Kind>> {
         let name = self.name.filter(|name| !name.is_empty()).ok_or(self.name_kind)?.into_owned();
+        let text: Arc<str> = scanner.slice(raw.clone()).into();
+        let within = |range: Range<usize>| {
+            let start = range.start.saturating_sub(raw.start);
+            Json::shared(&text, start..range.end.saturating_sub(raw.start))
+        };
         let (input_schema, usable) = match self.schema {
-            Some((Kind::Object, range)) => (scanner.slice(range), Ok(())),
+            Some((Kind::Object, range)) => (within(range), Ok(())),
             Some((kind, range)) => {
-                (scanner.slice(range), Err(format!("inputSchema is {kind}, not an object")))
+                (within(range), Err(format!("inputSchema is {kind}, not an object")))
             }
-            None => ("null", Err("inputSchema is missing".into())),
+            None => (Json::new("null"), Err("inputSchema is missing".into())),
         };
         Ok(ToolDef {
             name,
             title: self.title.map(Cow::into_owned),
-            description: self.description.map(Cow::into_owned),
-            input_schema: Json::new(input_schema),
-            raw: Json::new(scanner.slice(raw)),
+            description: self.description.map(Arc::from),
+            input_schema,
+            raw: Json::shared(&text, 0..text.len()),
             usable,
         })
     }
