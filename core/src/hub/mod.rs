@@ -69,7 +69,8 @@ pub struct Hub {
     next_conn: Counter,
     next_read: Counter,
     slots: BTreeMap<ServerName, Slot>,
-    order: Vec<ServerName>,
+    /// The configured servers, in configuration order: another list each time it is read.
+    order: Arc<[ServerName]>,
     by_conn: BTreeMap<ConnId, ServerName>,
     /// When each attempt wants to be woken, in order.
     alarms: BTreeSet<(Deadline, ConnId)>,
@@ -122,7 +123,7 @@ impl Hub {
             next_conn: Counter::default(),
             next_read: Counter::default(),
             slots: BTreeMap::new(),
-            order: Vec::new(),
+            order: Arc::default(),
             by_conn: BTreeMap::new(),
             alarms: BTreeSet::new(),
             reading: None,
@@ -242,7 +243,7 @@ impl Hub {
 
     /// The configured servers, in configuration order.
     #[must_use]
-    pub fn order(&self) -> &[ServerName] {
+    pub fn order(&self) -> &Arc<[ServerName]> {
         &self.order
     }
 

@@ -3,6 +3,7 @@
 //! Floor 4. Operations are applied in the order they are asked for, per server (G16).
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
@@ -105,8 +106,8 @@ impl Hub {
 
     /// Disconnects every server.
     pub fn disconnect_all(&mut self, now: Timestamp, op: OpId, out: &mut Outbox) {
-        for name in self.order.clone() {
-            self.disconnect_one(&name, now, out);
+        for name in Arc::clone(&self.order).iter() {
+            self.disconnect_one(name, now, out);
         }
         let attempts = self.by_conn.keys().copied().collect();
         self.wait_for(op, Until::DisconnectAll(attempts));
@@ -124,8 +125,8 @@ impl Hub {
         for op in reloads {
             done(op, OpResult::ShuttingDown, out);
         }
-        for name in self.order.clone() {
-            self.disconnect_one(&name, now, out);
+        for name in Arc::clone(&self.order).iter() {
+            self.disconnect_one(name, now, out);
         }
     }
 

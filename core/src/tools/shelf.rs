@@ -25,7 +25,10 @@ use super::name;
 pub struct Shelf {
     names: Names,
     kept: BTreeMap<ServerName, Kept>,
-    order: Vec<ServerName>,
+    order: Arc<[ServerName]>,
+    /// Where each server stands in the order, and how many tools each place has.
+    places: BTreeMap<ServerName, usize>,
+    counts: Vec<usize>,
     /// How many tools would have each name.
     holders: BTreeMap<String, usize>,
     /// How many names more than one tool would have.
@@ -53,11 +56,13 @@ pub enum Change {
 impl Shelf {
     /// An empty shelf for a rule of naming.
     #[must_use]
-    pub const fn new(names: Names) -> Self {
+    pub fn new(names: Names) -> Self {
         Self {
             names,
             kept: BTreeMap::new(),
-            order: Vec::new(),
+            order: Arc::default(),
+            places: BTreeMap::new(),
+            counts: Vec::new(),
             holders: BTreeMap::new(),
             shared: 0,
         }
@@ -68,40 +73,45 @@ impl Shelf {
     /// and what is to be said about those that changed.
     pub fn put<'a>(
         &mut self,
-        order: &[ServerName],
+        order: &Arc<[ServerName]>,
         offers: impl Iterator<Item = (&'a ServerName, Option<Offer<'a>>)>,
     ) -> (Option<Change>, Vec<Problem>) {
         let shared = self.shared > 0;
         let mut whole = self.arrange(order);
-        let mut part: Option<(&ServerName, usize)> = None;
+        let mut changed = None;
         for (server, offer) in offers {
-            let offer = offer.filter(|_| self.order.contains(server));
-            if let Some(before) = self.replace(server, offer.as_ref()) {
-                whole |= part.replace((server, before)).is_some();
+            // What is not configured offers nothing, and is forgotten already.
+            let Some(place) = self.places.get(server).copied() else { continue };
+            let Some(before) = self.replace(server, offer.as_ref()) else { continue };
+            let start = self.counts.iter().take(place).sum();
+            if let Some(count) = self.counts.get_mut(place) {
+                *count = self.kept.get(server).map_or(0, |kept| kept.tools.len());
             }
+            whole |= changed.replace((server, start..start + before)).is_some();
         }
-        let Some((server, before)) = part.filter(|_| !whole && !shared && self.shared == 0) else {
-            return if whole || part.is_some() { self.assemble() } else { (None, Vec::new()) };
-        };
-        let earlier = self.order.iter().take_while(|name| *name != server);
-        let start =
-            earlier.filter_map(|name| self.kept.get(name)).map(|kept| kept.tools.len()).sum();
+        if whole || changed.is_some() && (shared || self.shared > 0) {
+            return self.assemble();
+        }
+        let Some((server, range)) = changed else { return (None, Vec::new()) };
         let kept = self.kept.get(server);
         let tools = kept.map(|kept| kept.tools.clone()).unwrap_or_default();
         let problems = kept.map(|kept| kept.problems.clone()).unwrap_or_default();
-        (Some(Change::Part(start..start + before, tools)), problems)
+        (Some(Change::Part(range, tools)), problems)
     }
 
     /// Takes in the configuration order; whether it is another one.
-    fn arrange(&mut self, order: &[ServerName]) -> bool {
-        if self.order == order {
+    fn arrange(&mut self, order: &Arc<[ServerName]>) -> bool {
+        if Arc::ptr_eq(&self.order, order) {
             return false;
         }
-        self.order = order.to_vec();
+        self.order = Arc::clone(order);
         let present: BTreeSet<&ServerName> = order.iter().collect();
         let gone: Vec<ServerName> =
             self.kept.keys().filter(|name| !present.contains(name)).cloned().collect();
         gone.iter().for_each(|name| drop(self.forget(name)));
+        self.places = order.iter().cloned().zip(0..).collect();
+        let count = |name| self.kept.get(name).map_or(0, |kept| kept.tools.len());
+        self.counts = order.iter().map(count).collect();
         true
     }
 
@@ -230,7 +240,7 @@ mod tests {
                     })
                     .collect();
                 // The configuration order changes now and then, and may lack a server.
-                let order = &servers[usize::from(step % 32 > 24)..];
+                let order: Arc<[ServerName]> = Arc::from(&servers[usize::from(step % 32 > 24)..]);
                 let present = offers.iter().filter(|(server, _)| order.contains(server));
                 let slices: Vec<Slice<'_>> =
                     present.filter_map(|(_, offer)| offer.as_ref().map(slice)).collect();
@@ -238,7 +248,7 @@ mod tests {
                 // Now and then one by one, as servers become ready.
                 let rounds = if step % 4 < 2 { offers.chunks(3) } else { offers.chunks(1) };
                 for round in rounds {
-                    let (change, _) = shelf.put(order, round.iter().cloned());
+                    let (change, _) = shelf.put(&order, round.iter().cloned());
                     match change {
                         Some(Change::Whole(tools)) => (all, wholes) = (tools, wholes + 1),
                         Some(Change::Part(place, tools)) => {
@@ -250,7 +260,7 @@ mod tests {
                 }
                 let tools: Vec<Tool> = all.iter().map(|tool| Tool::clone(tool)).collect();
                 assert_eq!(tools, wanted, "step {step}");
-                assert!(shelf.put(order, offers.into_iter()).0.is_none());
+                assert!(shelf.put(&order, offers.into_iter()).0.is_none());
             }
             assert!(parts > 10 && wholes > 10, "{parts} parts, {wholes} wholes");
         }
