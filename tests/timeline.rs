@@ -95,9 +95,7 @@ fn servers_that_cannot_start_fail_alone() -> Result<(), Violation> {
 #[test]
 fn a_spoilt_cache_entry_is_dropped_and_its_server_awaited() -> Result<(), Violation> {
     let mut world = Scene::default().server("slow", slow()).cached().world();
-    for entry in world.driver.cache.values_mut() {
-        *entry = Found::Content("{\"version\":1".into());
-    }
+    world.driver.spoil_cache(&Found::Content("{\"version\":1".into()));
     world.start()?;
     world.run_until_quiet()?;
     tell!(world)
@@ -349,7 +347,7 @@ fn a_reload_keeps_restarts_stops_and_starts() -> Result<(), Violation> {
         .into_iter()
         .fold(Scene::default(), |scene, name| scene.server(name, Script::default()));
     let mut world = started(&scene)?;
-    world.driver.scripts.insert("new".into(), Script::default().into());
+    world.driver.set_script("new", Script::default());
     let changed = Entry { version: 2, ..Entry::new("changed") };
     world.set_config(vec![changed, Entry::new("same"), Entry::new("new")]);
     world.reload()?;

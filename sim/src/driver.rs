@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::{CacheKey, Command};
@@ -14,6 +13,7 @@ use tidegate_core::id::{ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found};
 use tidegate_core::time::Timestamp;
 
+use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::process::Process;
 use crate::script::Script;
@@ -27,15 +27,23 @@ pub enum Lane {
     Process(ConnId),
 }
 
+/// A pipe of a process, as the process sees it.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Pipe {
+    /// Its standard input.
+    Input,
+    /// Its standard output.
+    Output,
+}
+
 /// Files, cache and processes of the simulated machine.
 #[derive(Clone, Debug, Default)]
 pub struct Driver {
     /// What each command runs. A command that is not here cannot be started.
-    pub scripts: BTreeMap<String, Arc<Script>>,
+    scripts: Hashed<BTreeMap<String, Hashed<Script>>>,
     /// Configuration files by path.
-    pub files: BTreeMap<String, Found>,
-    /// Cache entries.
-    pub cache: BTreeMap<CacheKey, Found>,
+    files: Hashed<BTreeMap<String, Found>>,
+    cache: Hashed<BTreeMap<CacheKey, Found>>,
     /// How long reads take, in milliseconds.
     pub read_ms: u64,
     /// How old cache entries are, in milliseconds.
@@ -76,13 +84,14 @@ impl Driver {
                 self.reads.insert(read, (answer_at, Fact::CacheRead { read, found, age_ms }));
             }
             Command::WriteCache { key, content } => {
-                self.cache.insert(key, Found::Content(content));
+                self.set_cached(key, Some(Found::Content(content)));
             }
             Command::DropCache { key } => {
-                self.cache.remove(&key);
+                self.set_cached(key, None);
             }
             Command::Open { conn, server, launch } => {
-                let script = self.script(&launch.command);
+                let script = self.scripts.get(&launch.command).cloned();
+                let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
                 let process = Process::spawn(conn, script, now);
                 let running = Running { server, command: launch.command, process };
                 self.processes.insert(conn, running);
@@ -143,6 +152,26 @@ impl Driver {
         true
     }
 
+    /// A server that is being started turns out not to start.
+    pub fn fail_start(&mut self, server: &ServerName, now: Timestamp) {
+        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+            running.process.fail_start(now);
+        }
+    }
+
+    /// A server closes a pipe and goes on running, if it runs.
+    pub fn close_pipe(&mut self, server: &ServerName, pipe: Pipe, now: Timestamp) {
+        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+            running.process.close_pipe(pipe, now);
+        }
+    }
+
+    /// Whose process this is.
+    #[must_use]
+    pub fn server_of(&self, conn: ConnId) -> Option<&ServerName> {
+        self.processes.get(&conn).map(|running| &running.server)
+    }
+
     /// A server writes something nobody expects, if it runs.
     pub fn say(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
         for running in self.processes.values_mut().filter(|running| running.server == *server) {
@@ -152,11 +181,34 @@ impl Driver {
 
     /// From here on the command runs another script, and running processes follow it.
     pub fn set_script(&mut self, command: &str, script: Script) {
-        let script = Arc::new(script);
+        let script = Hashed::new(script);
         for running in self.processes.values_mut().filter(|running| running.command == command) {
-            running.process.set_script(Arc::clone(&script));
+            running.process.set_script(script.clone());
         }
-        self.scripts.insert(command.into(), script);
+        self.scripts.change(|scripts| drop(scripts.insert(command.into(), script)));
+    }
+
+    /// What a command runs, if it can be started.
+    #[must_use]
+    pub fn script(&self, command: &str) -> Option<&Script> {
+        self.scripts.get(command).map(|script| &**script)
+    }
+
+    /// Writes a configuration file.
+    pub fn set_file(&mut self, path: &str, found: Found) {
+        if self.files.get(path) != Some(&found) {
+            self.files.change(|files| drop(files.insert(path.into(), found)));
+        }
+    }
+
+    /// Fills the cache with what another driver's holds.
+    pub fn set_cache(&mut self, other: &Self) {
+        self.cache = other.cache.clone();
+    }
+
+    /// Replaces every cache entry.
+    pub fn spoil_cache(&mut self, with: &Found) {
+        self.cache.change(|cache| cache.values_mut().for_each(|entry| *entry = with.clone()));
     }
 
     /// Attempts that are over.
@@ -225,8 +277,13 @@ impl Driver {
         }
     }
 
-    fn script(&self, command: &str) -> Arc<Script> {
-        self.scripts.get(command).cloned().unwrap_or_else(|| Arc::new(Script::missing(0)))
+    fn set_cached(&mut self, key: CacheKey, entry: Option<Found>) {
+        if self.cache.get(&key) != entry.as_ref() {
+            self.cache.change(|cache| match entry {
+                Some(entry) => drop(cache.insert(key, entry)),
+                None => drop(cache.remove(&key)),
+            });
+        }
     }
 
     fn each(&mut self, conn: ConnId, act: impl FnOnce(&mut Process)) {

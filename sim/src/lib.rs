@@ -31,14 +31,18 @@
 pub mod choices;
 mod digest;
 pub mod driver;
+pub mod explore;
 pub mod fuzz;
+mod hashed;
 pub mod laws;
 pub mod machine;
 pub mod model;
 mod peer;
 mod process;
+pub mod replay;
 pub mod scene;
 pub mod script;
+mod sometimes;
 pub mod story;
 pub mod violation;
 pub mod world;

@@ -5,6 +5,7 @@
 //! only.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
@@ -14,6 +15,7 @@ use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::tools::catalog::{Catalog, ToolState};
 
 use crate::driver::Driver;
+use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::scene::Entry;
 use crate::script::Nature;
@@ -22,20 +24,20 @@ use crate::script::Nature;
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// The configuration file as it is.
-    pub file: Vec<Entry>,
-    reads: BTreeMap<ReadId, Vec<Entry>>,
+    file: Hashed<Vec<Entry>>,
+    reads: BTreeMap<ReadId, Hashed<Vec<Entry>>>,
     /// The configuration as it was read last, in its order.
-    known: Vec<Entry>,
+    known: Hashed<Vec<Entry>>,
     servers: BTreeMap<String, Server>,
     over: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 struct Server {
     /// The host has not disconnected it.
     wanted: bool,
     /// The present attempt, and what it runs.
-    attempt: Option<(ConnId, Nature, Vec<String>)>,
+    attempt: Option<(ConnId, Nature, Hashed<Vec<String>>)>,
     /// The present attempt was lost, or cannot be expected to work.
     lost: bool,
 }
@@ -44,7 +46,18 @@ impl Model {
     /// A model of a host with this configuration file.
     #[must_use]
     pub fn new(file: Vec<Entry>) -> Self {
-        Self { file, ..Self::default() }
+        Self { file: Hashed::new(file), ..Self::default() }
+    }
+
+    /// The configuration file as it is.
+    #[must_use]
+    pub fn file(&self) -> &[Entry] {
+        &self.file
+    }
+
+    /// The configuration file changes.
+    pub(crate) fn set_file(&mut self, file: Vec<Entry>) {
+        self.file = Hashed::new(file);
     }
 
     /// Takes in one input and what it led to.
@@ -60,10 +73,11 @@ impl Model {
                     self.reads.insert(*read, self.file.clone());
                 }
                 Command::Open { conn, server, launch } => {
-                    let script = driver.scripts.get(&launch.command);
+                    let script = driver.script(&launch.command);
                     let (nature, tools) = script.map_or((Nature::Broken, Vec::new()), |script| {
                         (script.nature(), script.tools.clone())
                     });
+                    let tools = Hashed::new(tools);
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
                         server.attempt = Some((*conn, nature, tools));
                         server.lost = false;
@@ -86,6 +100,11 @@ impl Model {
         }
     }
 
+    /// What tells this expectation from another one.
+    pub(crate) fn digest(&self, state: &mut impl Hasher) {
+        (&self.file, &self.reads, &self.known, &self.servers, self.over).hash(state);
+    }
+
     /// Compares what is with what must be.
     pub(crate) fn check(&self, status: &Status, catalog: &Catalog) -> Result<(), Breach> {
         if self.over {
@@ -105,7 +124,7 @@ impl Model {
                 (ServerState::Connected, Must::HaveSettled) => true,
                 (ServerState::Connected, Must::BeConnected) => {
                     sound.push(entry.name.as_str());
-                    let tools = server.attempt.iter().flat_map(|(_, _, tools)| tools);
+                    let tools = server.attempt.iter().flat_map(|(_, _, tools)| tools.iter());
                     live.extend(tools.map(|tool| (entry.name.clone(), tool.clone())));
                     true
                 }
@@ -130,7 +149,7 @@ impl Model {
             Request::Connect { server, .. } => self.want(server, true),
             Request::Disconnect { server, .. } => self.want(server, false),
             Request::DisconnectAll { .. } => {
-                for entry in self.known.clone() {
+                for entry in self.known.clone().iter() {
                     self.want(&entry.name.as_str().into(), false);
                 }
             }
@@ -172,9 +191,9 @@ impl Model {
         }
     }
 
-    fn apply(&mut self, entries: Vec<Entry>) {
+    fn apply(&mut self, entries: Hashed<Vec<Entry>>) {
         let mut servers = BTreeMap::new();
-        for entry in &entries {
+        for entry in entries.iter() {
             let before = self.servers.remove(&entry.name);
             let mut server = before.unwrap_or(Server { wanted: true, attempt: None, lost: false });
             let known = self.known.iter().find(|known| known.name == entry.name);

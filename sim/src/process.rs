@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::id::ConnId;
 use tidegate_core::input::Fact;
 use tidegate_core::time::Timestamp;
 
+use crate::driver::Pipe;
+use crate::hashed::Hashed;
 use crate::peer::{Peer, Reaction};
 use crate::script::{Fault, Script, Spawn, Stopping};
 
@@ -20,7 +21,7 @@ const KILLED: Exit = Exit::Signal(9);
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     conn: ConnId,
-    script: Arc<Script>,
+    script: Hashed<Script>,
     pub(crate) peer: Peer,
     life: Life,
     /// What it is going to do, in order of time.
@@ -70,7 +71,7 @@ enum Act {
 }
 
 impl Process {
-    pub(crate) fn spawn(conn: ConnId, script: Arc<Script>, now: Timestamp) -> Self {
+    pub(crate) fn spawn(conn: ConnId, script: Hashed<Script>, now: Timestamp) -> Self {
         let mut process = Self {
             conn,
             peer: Peer::default(),
@@ -84,7 +85,7 @@ impl Process {
             output: Output::Open,
             mid_line: false,
             heard: Vec::new(),
-            script: Arc::clone(&script),
+            script: script.clone(),
         };
         match &script.spawn {
             Spawn::Runs(after) => process.plan(now.plus(*after), Act::Start),
@@ -154,13 +155,35 @@ impl Process {
         }
     }
 
+    /// It closes a pipe and goes on running.
+    pub(crate) fn close_pipe(&mut self, pipe: Pipe, now: Timestamp) {
+        if self.life != Life::Running {
+            return;
+        }
+        if self.ready.is_empty() {
+            self.ready_since = now;
+        }
+        match pipe {
+            Pipe::Input => self.fail_input(),
+            Pipe::Output => self.close_output(),
+        }
+    }
+
+    /// It turns out not to start, if it is being started.
+    pub(crate) fn fail_start(&mut self, now: Timestamp) {
+        if matches!(self.life, Life::Spawning(_)) {
+            self.agenda.clear();
+            self.plan(now, Act::Fail(OpenError::Other { message: "no more processes".into() }));
+        }
+    }
+
     /// It writes something nobody expects.
     pub(crate) fn blurt(&mut self, bytes: &[u8], now: Timestamp) {
         self.write(bytes, now);
     }
 
     /// Its script is another one from here on: what it already planned stays planned.
-    pub(crate) fn set_script(&mut self, script: Arc<Script>) {
+    pub(crate) fn set_script(&mut self, script: Hashed<Script>) {
         self.script = script;
     }
 
@@ -184,7 +207,7 @@ impl Process {
     }
 
     fn hear(&mut self, line: &[u8], now: Timestamp) {
-        let script = Arc::clone(&self.script);
+        let script = self.script.clone();
         for reaction in self.peer.hear(&script, line) {
             match reaction {
                 Reaction::Say(say) => {
@@ -248,7 +271,7 @@ impl Process {
 
     /// Says one message, or whatever its faults make of that.
     fn say(&mut self, line: String, now: Timestamp) {
-        let script = Arc::clone(&self.script);
+        let script = self.script.clone();
         let number = self.messages;
         let mut line = line;
         if script.faults.contains(&Fault::Batches) {

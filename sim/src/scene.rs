@@ -1,7 +1,6 @@
 //! How a story begins: which servers are configured, what they do, what is cached.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::json;
 use tidegate_core::bytes::Bytes;
@@ -142,7 +141,7 @@ impl Scene {
     pub fn world_of<M: Machine>(&self, machine: M) -> World<M> {
         let mut driver = self.driver();
         if !self.cached.is_empty() {
-            driver.cache = self.warm().cache;
+            driver.set_cache(&self.warm());
         }
         World::new(machine, &self.options, driver, Model::new(self.entries.clone()))
     }
@@ -152,7 +151,7 @@ impl Scene {
         driver.read_ms = self.read_ms;
         driver.set_config(&self.entries);
         for (name, script) in &self.scripts {
-            driver.scripts.insert(name.clone(), Arc::new(script.clone()));
+            driver.set_script(name, script.clone());
         }
         driver
     }
@@ -192,6 +191,6 @@ impl Driver {
     /// Writes the configuration file.
     pub fn set_config(&mut self, entries: &[Entry]) {
         let text = Bytes::from(config(entries).as_str());
-        self.files.insert(CONFIG.into(), Found::Content(text));
+        self.set_file(CONFIG, Found::Content(text));
     }
 }

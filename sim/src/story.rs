@@ -4,6 +4,7 @@
 //! nothing, so that a story can be cut and changed anywhere and stays a story. A story ends with
 //! all faults off and the demand that everything converges.
 
+use tidegate_core::command::Command;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::CallId;
@@ -207,7 +208,7 @@ impl<M: Machine> World<M> {
     /// # Errors
     /// The law that was broken.
     pub fn apply(&mut self, step: Step) -> Result<(), Violation> {
-        let count = self.model.file.len();
+        let count = self.model.file().len();
         let name = |at: u8| NAMES[usize::from(at) % count.clamp(1, NAMES.len())];
         match step {
             Step::Wait(ms) => self.run_for(u64::from(ms))?,
@@ -241,7 +242,7 @@ impl<M: Machine> World<M> {
             Step::Edit(at, how) => self.edit(usize::from(at) % count.max(1), how),
             Step::SpoilCache => {
                 let garbage = Found::Content("{\"version\":1,\"tools\":[]}".into());
-                self.driver.cache.values_mut().for_each(|entry| *entry = garbage.clone());
+                self.driver.spoil_cache(&garbage);
             }
             Step::Oversleep(ms) => {
                 self.oversleep(u64::from(ms));
@@ -261,9 +262,9 @@ impl<M: Machine> World<M> {
         self.run_until_quiet()?;
         self.check_model()?;
         for name in NAMES {
-            let tools = self.driver.scripts.get(name).map(|script| script.tools.clone());
-            let Some(tools) = tools else { continue };
-            self.recast(name, Script { tools, ..Script::default() });
+            let healthy = Script::default();
+            let tools = self.driver.script(name).unwrap_or(&healthy).tools.clone();
+            self.recast(name, Script { tools, ..healthy });
         }
         if !self.machine().is_stopped() {
             for name in NAMES {
@@ -275,8 +276,10 @@ impl<M: Machine> World<M> {
             self.run_until_quiet()?;
             self.check_model()?;
             self.call_everything()?;
+            self.reload_the_same()?;
         }
         self.finish()?;
+        self.tell_again()?;
         let left = self.driver.process_count();
         self.broken(Law::NoOrphan.demands(left == 0, || format!("{left} processes are left")))
     }
@@ -289,6 +292,22 @@ impl<M: Machine> World<M> {
             self.run_until_quiet()?;
         }
         Ok(())
+    }
+
+    /// F-033: a reload that finds what it knows touches no process.
+    fn reload_the_same(&mut self) -> Result<(), Violation> {
+        self.reload()?;
+        while self.step()? {
+            let touched = self
+                .last_commands()
+                .iter()
+                .find(|command| !matches!(command, Command::ReadConfig { .. }));
+            let touched = touched.map(|command| format!("{command:?}"));
+            self.broken(Law::Model.demands(touched.is_none(), || {
+                format!("a reload without a change led to {touched:?}")
+            }))?;
+        }
+        self.quiet()
     }
 
     fn call_offered(&mut self, at: u8, limit: u16) -> Result<(), Violation> {
@@ -318,7 +337,7 @@ impl<M: Machine> World<M> {
     }
 
     fn edit(&mut self, at: usize, how: u8) {
-        let mut file = self.model.file.clone();
+        let mut file = self.model.file().to_vec();
         let Some(entry) = file.get_mut(at) else { return };
         match how % 4 {
             0 => entry.version += 1,

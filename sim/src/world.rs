@@ -7,8 +7,10 @@
 
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tidegate_core::bytes::Json;
+use tidegate_core::command::Command;
 use tidegate_core::error::Exit;
 use tidegate_core::event::Event;
 use tidegate_core::id::{CallId, OpId};
@@ -23,6 +25,7 @@ use crate::driver::{Driver, Lane};
 use crate::laws::{Breach, Law, Laws, Seen, clock};
 use crate::machine::Machine;
 use crate::model::Model;
+use crate::replay;
 use crate::scene::Entry;
 use crate::violation::Violation;
 
@@ -33,6 +36,8 @@ const STEPS_MAX: usize = 100_000;
 #[derive(Clone, Debug)]
 pub struct World<M: Machine = Runtime> {
     machine: M,
+    /// The machine as it was made.
+    origin: Arc<M>,
     /// Files, cache, scripts and processes.
     pub driver: Driver,
     now: Timestamp,
@@ -41,9 +46,18 @@ pub struct World<M: Machine = Runtime> {
     pub model: Model,
     trace: Vec<TraceLine>,
     events: Vec<Event>,
+    last: Last,
     next_call: u64,
     next_op: u64,
     effort: Effort,
+}
+
+/// The last step.
+#[derive(Clone, Debug, Default)]
+struct Last {
+    input: Option<Input>,
+    commands: Vec<Command>,
+    events: Vec<Event>,
 }
 
 /// How much of a run is checked and kept.
@@ -51,9 +65,8 @@ pub struct World<M: Machine = Runtime> {
 pub enum Effort {
     /// Every law after every step, and the trace.
     Full,
-    /// Every law, and no trace: for the explorer, which can walk the same path again.
-    Untraced,
-    /// The laws that need no copy of the machine: for long runs.
+    /// The laws that need no copy of the machine, and no trace: for the explorer, which probes
+    /// each world once and can walk the same path again, and for long runs.
     Light,
 }
 
@@ -63,6 +76,7 @@ impl<M: Machine> World<M> {
     pub fn new(machine: M, options: &Options, driver: Driver, model: Model) -> Self {
         let head = TraceLine::Head { version: TRACE_VERSION, options: Box::new(options.clone()) };
         Self {
+            origin: Arc::new(machine.clone()),
             machine,
             driver,
             now: Timestamp::ZERO,
@@ -70,6 +84,7 @@ impl<M: Machine> World<M> {
             model,
             trace: vec![head],
             events: Vec::new(),
+            last: Last::default(),
             next_call: 0,
             next_op: 0,
             effort: Effort::Full,
@@ -105,6 +120,24 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// What was put in last; `None` for a tick.
+    #[must_use]
+    pub fn last_input(&self) -> Option<&Input> {
+        self.last.input.as_ref()
+    }
+
+    /// What the machine ordered in the last step.
+    #[must_use]
+    pub fn last_commands(&self) -> &[Command] {
+        &self.last.commands
+    }
+
+    /// What the machine had to say in the last step.
+    #[must_use]
+    pub fn last_events(&self) -> &[Event] {
+        &self.last.events
     }
 
     /// How many calls were made.
@@ -203,7 +236,7 @@ impl<M: Machine> World<M> {
     /// Writes the configuration file.
     pub fn set_config(&mut self, entries: Vec<Entry>) {
         self.driver.set_config(&entries);
-        self.model.file = entries;
+        self.model.set_file(entries);
     }
 
     /// Ends a server's process, if it runs. The news of it is due at once.
@@ -317,6 +350,14 @@ impl<M: Machine> World<M> {
         self.broken(self.driver.check_answered())
     }
 
+    /// Tells the run so far again, in the same and in other ways.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn tell_again(&self) -> Result<(), Violation> {
+        self.broken(replay::check(&*self.origin, &self.trace))
+    }
+
     /// Compares a quiet moment with the reference model.
     ///
     /// # Errors
@@ -377,8 +418,16 @@ impl<M: Machine> World<M> {
         self.machine.fingerprint(self.now).hash(&mut wide);
         self.driver.digest(self.now, &mut wide);
         self.laws.digest(self.now, &mut wide);
+        self.model.digest(&mut wide);
         (self.next_call, self.next_op).hash(&mut wide);
         wide.value()
+    }
+
+    /// Checks the laws that need a copy of the machine: ticks that come early and facts about
+    /// what is gone.
+    pub(crate) fn probe(&self) -> Result<(), Breach> {
+        clock::check_calm(&self.machine, self.now)?;
+        clock::check_stale(&self.machine, &self.driver, self.now)
     }
 
     /// Turns a breach into a violation in this run.
@@ -423,14 +472,14 @@ impl<M: Machine> World<M> {
         };
         self.laws.check(&seen, &mut self.driver)?;
         self.model.note(input, &commands, &self.driver);
-        for command in commands {
-            self.driver.execute(command, self.now);
+        for command in &commands {
+            self.driver.execute(command.clone(), self.now);
         }
         self.laws.check_wire(&mut self.driver)?;
-        if self.effort != Effort::Light {
-            clock::check_calm(&self.machine, self.now)?;
-            clock::check_stale(&self.machine, &self.driver, self.now)?;
+        if self.effort == Effort::Full {
+            self.probe()?;
         }
+        self.last = Last { input: input.cloned(), commands, events };
         Ok(())
     }
 }

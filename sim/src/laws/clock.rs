@@ -51,10 +51,9 @@ pub(crate) fn check_stale(
     let gone = driver.gone().iter().next_back().copied();
     for conn in [Some(never), gone].into_iter().flatten() {
         for fact in about(conn) {
-            let told = format!("{fact:?}");
-            twin.handle(now, Input::Io(fact));
+            twin.handle(now, Input::Io(fact.clone()));
             if let Some(said) = anything(&mut twin) {
-                return Law::StaleIsSilent.broken(format!("{told} made it say {said}"));
+                return Law::StaleIsSilent.broken(format!("{fact:?} made it say {said}"));
             }
         }
     }
