@@ -11,7 +11,7 @@ use tidegate_core::hub::status::Status;
 use tidegate_smol::signals::{Ending, Signals};
 
 use crate::exit::{Exit, Trouble};
-use crate::output::{self, Form, json};
+use crate::output::{self, Form, json, voice::Voice};
 use crate::session::Session;
 
 /// What a command has to say in the end.
@@ -80,7 +80,14 @@ pub(crate) async fn end(
         told.data = json::failure("ended by a signal");
     }
     let exit = told.exit;
-    let mut printing = pin!(unblock(move || told.print()));
+    let voice = session.voice.take();
+    let mut printing = pin!(unblock(move || {
+        // What servers said comes before what came of it.
+        if let Some(voice) = voice {
+            voice.end();
+        }
+        told.print()
+    }));
     let mut stopping = pin!(session.host.shutdown());
     let (mut printed, mut stopped) = (None, false);
     session.progress.restart();

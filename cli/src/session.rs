@@ -23,7 +23,7 @@ use crate::ending::{self, Told};
 use crate::exit::{Exit, Trouble};
 use crate::nearest::nearest;
 use crate::output::columns::cut;
-use crate::output::{Form, places::Places as Short, problems, visible};
+use crate::output::{Form, places::Places as Short, problems, visible, voice::Voice};
 use crate::progress::Progress;
 use crate::watch::{self, Activity};
 
@@ -38,23 +38,14 @@ pub(crate) struct Session {
     pub(crate) places: Short,
     /// The line of progress.
     pub(crate) progress: Progress,
-    /// Whether what servers say is passed on as they say it.
-    pub(crate) voices: Voices,
+    /// Passes on what servers say as they say it (`-v`).
+    pub(crate) voice: RefCell<Option<Voice>>,
     /// Whom the data is for.
     pub(crate) form: Form,
     /// The servers that were asked for; empty if all are wanted.
     pub(crate) only: BTreeSet<ServerName>,
     named: Vec<String>,
     began: Instant,
-}
-
-/// Whether what servers say is passed on as they say it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Voices {
-    /// It is (`-v`).
-    Heard,
-    /// It is not.
-    Unheard,
 }
 
 /// What a runtime is opened with for a command.
@@ -155,7 +146,7 @@ pub(crate) fn run<T>(
 impl Session {
     fn open(plan: Plan) -> Result<(Self, Driver), Trouble> {
         let options = &plan.settings.options;
-        let voices = if options.forward_stderr { Voices::Heard } else { Voices::Unheard };
+        let voice = options.forward_stderr.then(Voice::new).transpose()?;
         let explicit = options.sources.iter().filter(|source| source.level == Level::Explicit);
         let named = explicit.map(|source| source.path.clone()).collect();
         let places = Short::new(Path::new(&options.cwd));
@@ -170,7 +161,7 @@ impl Session {
             activity: RefCell::new(Activity::Starting),
             places,
             progress: Progress::new(plan.quiet),
-            voices,
+            voice: RefCell::new(voice),
             form: plan.form,
             only,
             named,

@@ -12,8 +12,8 @@ use tidegate_core::id::ServerName;
 use tidegate_smol::News;
 
 use crate::exit::Trouble;
-use crate::output::{self, Screen, paint::Tone, visible};
-use crate::session::{Session, Voices};
+use crate::output::{Screen, paint::Tone, visible};
+use crate::session::Session;
 
 /// A server's line of standard error is cut off here if it never ends, in bytes.
 const LINE_BYTES: usize = 16 * 1024;
@@ -120,14 +120,13 @@ impl Watch<'_> {
 
     /// Passes on what a server says, each line after its name.
     fn say(&self, server: &ServerName, lines: &[String]) {
-        if self.session.voices == Voices::Unheard || lines.is_empty() {
-            return;
-        }
+        let voice = self.session.voice.borrow();
+        let Some(voice) = voice.as_ref().filter(|_| !lines.is_empty()) else { return };
         self.session.progress.erase();
         let name = format!("[{}]", visible::one_line(server.as_str()));
         let name = Screen::stderr().paint.text(Tone::Accent, &name).to_string();
         for line in lines {
-            output::message(&format!("{name} {}", visible::one_line(line.trim_end())));
+            voice.say(format!("{name} {}", visible::one_line(line.trim_end())));
         }
     }
 

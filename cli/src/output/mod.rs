@@ -8,6 +8,7 @@ pub(crate) mod problems;
 pub(crate) mod servers;
 pub(crate) mod tools;
 pub(crate) mod visible;
+pub(crate) mod voice;
 
 use std::io::{self, IsTerminal, Write as _};
 

@@ -234,6 +234,20 @@ fn a_reader_who_does_not_read_does_not_hold_up_a_signal() {
 }
 
 #[test]
+fn a_reader_of_messages_who_does_not_read_does_not_hold_up_a_signal() {
+    let talks = script("while :; do echo 'a line of a hundred bytes or so' >&2; done");
+    let sandbox = Sandbox::new(&json!({"talks": talks}));
+    let mut command = sandbox.command(&["list", "-v", "--wait"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reader = child.stderr.take().unwrap();
+    reader.read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    sandbox.assert_nothing_is_left();
+    drop(reader);
+}
+
+#[test]
 fn a_call_that_a_signal_ends_is_aborted() {
     let program = env!("CARGO_BIN_EXE_tidegate");
     let text = format!("echo up >&2; sleep 3600 | {program} __demo-server fast");
