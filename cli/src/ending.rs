@@ -11,7 +11,7 @@ use tidegate_core::hub::status::Status;
 use tidegate_smol::signals::{Ending, Signals};
 
 use crate::exit::{Exit, Trouble};
-use crate::output::{self, Form, json, voice::Voice};
+use crate::output::{self, Form, json};
 use crate::session::Session;
 
 /// What a command has to say in the end.
