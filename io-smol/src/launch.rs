@@ -43,10 +43,16 @@ impl Surroundings {
         }
     }
 
-    /// The program to start, with everything but its standard streams' other ends.
+    /// The program to start, with everything but its standard streams' other ends. Whether it
+    /// and its directory are there is found out by starting it; if that fails,
+    /// [`fault`](Self::fault) says why.
     pub(crate) fn command(&self, launch: &Launch) -> Result<Command, OpenError> {
-        let cwd = self.directory(launch)?;
-        let mut command = Command::new(self.program(launch, &cwd)?);
+        let cwd = self.directory(launch);
+        let program = match self.path_of(launch, &cwd) {
+            Some(program) => program,
+            None => self.look_up(launch, &cwd)?,
+        };
+        let mut command = Command::new(program);
         command
             .args(&launch.args)
             .current_dir(cwd)
@@ -59,33 +65,42 @@ impl Surroundings {
         Ok(command)
     }
 
-    /// The server's working directory: relative to the runtime's, which is also the default
-    /// (F-018, F-019).
-    fn directory(&self, launch: &Launch) -> Result<PathBuf, OpenError> {
-        let cwd = match &launch.cwd {
-            Some(cwd) => self.cwd.join(self.expand_home(cwd)),
-            None => self.cwd.clone(),
+    /// What is wrong with a launch, as far as the files tell.
+    pub(crate) fn fault(&self, launch: &Launch) -> Option<OpenError> {
+        let cwd = self.directory(launch);
+        if !cwd.is_dir() {
+            return Some(OpenError::NoDirectory { cwd: cwd.display().to_string() });
+        }
+        let Some(program) = self.path_of(launch, &cwd) else {
+            return self.look_up(launch, &cwd).err();
         };
-        if cwd.is_dir() {
-            Ok(cwd)
-        } else {
-            Err(OpenError::NoDirectory { cwd: cwd.display().to_string() })
+        let command = &launch.command;
+        match is_program(&program) {
+            Found::Program => None,
+            Found::Other => Some(OpenError::NotExecutable { command: command.clone() }),
+            Found::Nothing => Some(not_found(command, OsStr::new(""))),
         }
     }
 
-    /// The program: a path as it is, relative to the server's working directory, or a name in
-    /// `PATH`.
-    fn program(&self, launch: &Launch, cwd: &Path) -> Result<PathBuf, OpenError> {
-        let command = &launch.command;
-        let named = self.expand_home(command);
-        if named.as_os_str().as_encoded_bytes().contains(&b'/') {
-            let program = cwd.join(named);
-            return match is_program(&program) {
-                Found::Program => Ok(program),
-                Found::Other => Err(OpenError::NotExecutable { command: command.clone() }),
-                Found::Nothing => Err(not_found(command, OsStr::new(""))),
-            };
+    /// The server's working directory: relative to the runtime's, which is also the default
+    /// (F-018, F-019).
+    fn directory(&self, launch: &Launch) -> PathBuf {
+        match &launch.cwd {
+            Some(cwd) => self.cwd.join(self.expand_home(cwd)),
+            None => self.cwd.clone(),
         }
+    }
+
+    /// A command that is a path, relative to the server's working directory.
+    fn path_of(&self, launch: &Launch, cwd: &Path) -> Option<PathBuf> {
+        let named = self.expand_home(&launch.command);
+        let is_path = named.as_os_str().as_encoded_bytes().contains(&b'/');
+        is_path.then(|| cwd.join(named))
+    }
+
+    /// A command that is a name, in `PATH`.
+    fn look_up(&self, launch: &Launch, cwd: &Path) -> Result<PathBuf, OpenError> {
+        let command = &launch.command;
         let own = launch.env.get("PATH").map(OsStr::new);
         let path = own.or(self.path.as_deref()).unwrap_or_else(|| OsStr::new(PATH_DEFAULT));
         let mut blocked = false;

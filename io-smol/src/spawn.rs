@@ -248,7 +248,8 @@ fn start(surroundings: &Surroundings, launch: &Launch) -> Result<Started, OpenEr
         }
         other => other,
     };
-    let (process, pipes) = started.map_err(|error| refused(&program, &error))?;
+    let (process, pipes) = started
+        .map_err(|error| surroundings.fault(launch).unwrap_or_else(|| refused(&program, &error)))?;
     Ok(Started { process, pipes })
 }
 

@@ -32,7 +32,11 @@ impl Place {
     }
 
     fn resolve(&self, command: &str, cwd: Option<&str>) -> Result<Command, OpenError> {
-        self.around.command(&launch(command, cwd))
+        let launch = launch(command, cwd);
+        match self.around.fault(&launch) {
+            Some(fault) => Err(fault),
+            None => self.around.command(&launch),
+        }
     }
 }
 
