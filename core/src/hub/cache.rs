@@ -37,35 +37,47 @@ struct Entry<'a> {
     tools: &'a RawValue,
 }
 
-/// Where the list of a server is kept.
-pub(super) fn key(definition: &Definition, cwd: &str) -> CacheKey {
-    let identity = json!({
-        "version": VERSION,
-        "server": definition.name,
-        "definition": definition.fingerprint(),
-        "cwd": cwd,
-    });
-    CacheKey::new(Fingerprint::of(canonical(&identity).as_bytes()))
+/// Whose list an entry is, and where it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    pub(super) fingerprint: Fingerprint,
+    pub(super) key: CacheKey,
+}
+
+impl Identity {
+    pub(super) fn of(definition: &Definition, cwd: &str) -> Self {
+        let fingerprint = definition.fingerprint();
+        let identity = json!({
+            "version": VERSION,
+            "server": definition.name,
+            "definition": fingerprint,
+            "cwd": cwd,
+        });
+        Self { fingerprint, key: CacheKey::new(Fingerprint::of(canonical(&identity).as_bytes())) }
+    }
 }
 
 /// The content of an entry.
-pub(super) fn encode(definition: &Definition, tools: &[ToolDef]) -> String {
-    let name = serde_json::Value::from(definition.name.as_str());
+pub(super) fn encode(server: &ServerName, fingerprint: Fingerprint, tools: &[ToolDef]) -> String {
+    let name = serde_json::Value::from(server.as_str());
     alloc::format!(
-        "{{\"version\":{VERSION},\"server\":{name},\"fingerprint\":\"{}\",\"tools\":{}}}\n",
-        definition.fingerprint(),
+        "{{\"version\":{VERSION},\"server\":{name},\"fingerprint\":\"{fingerprint}\",\"tools\":{}}}\n",
         mcp::encode_tools(tools)
     )
 }
 
 /// The list in an entry, or what is wrong with it.
-fn decode(content: &[u8], definition: &Definition) -> Result<Arc<[ToolDef]>, String> {
+fn decode(
+    content: &[u8],
+    server: &ServerName,
+    fingerprint: Fingerprint,
+) -> Result<Arc<[ToolDef]>, String> {
     let entry: Entry<'_> =
         serde_json::from_slice(content).map_err(|error| alloc::format!("{error}"))?;
     if entry.version != VERSION {
         return Err(alloc::format!("version {} is not {VERSION}", entry.version));
     }
-    if entry.server != definition.name || entry.fingerprint != definition.fingerprint() {
+    if entry.server != *server || entry.fingerprint != fingerprint {
         return Err("it belongs to another definition".into());
     }
     mcp::read_tools(entry.tools.get()).map(Arc::from).map_err(|shape| shape.message)
@@ -78,7 +90,7 @@ impl Hub {
         if slot.is_connecting() && slot.cached == Cached::Unknown {
             let read = ReadId::new(self.next_read.next());
             slot.cached = Cached::Asking(read);
-            let key = key(&slot.definition, &self.options.setting.cwd);
+            let key = slot.identity(&self.options.setting.cwd).key;
             out.command(Command::ReadCache { read, key });
         }
     }
@@ -99,18 +111,18 @@ impl Hub {
         self.progressed = true;
         let Found::Content(content) = found else { return };
         let limits = &self.options.setting.limits;
-        let key = key(&slot.definition, &self.options.setting.cwd);
+        let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
         if age_ms > limits.cache_ms {
             return out.command(Command::DropCache { key });
         }
-        match decode(&content, &slot.definition) {
+        match decode(&content, &slot.definition().name, fingerprint) {
             Ok(tools) => {
                 slot.cached = Cached::Hit(tools);
-                self.touched.insert(slot.definition.name.clone());
+                self.touched.insert(slot.definition().name.clone());
             }
             Err(reason) => {
                 out.command(Command::DropCache { key });
-                let server = slot.definition.name.clone();
+                let server = slot.definition().name.clone();
                 let message = alloc::format!(
                     "Server \"{server}\": its cached tool list was dropped: {reason}"
                 );

@@ -17,7 +17,7 @@ impl Hub {
     pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         (&self.next_conn, &self.order, self.stopping).hash(state);
         for (name, slot) in &self.slots {
-            (name, &slot.definition, slot.standing, &slot.failure).hash(state);
+            (name, slot.definition(), slot.standing, &slot.failure).hash(state);
             slot.cached.hash(state);
             if let Some(server) = &slot.server {
                 server.digest(now, state);

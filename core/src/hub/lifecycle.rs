@@ -11,6 +11,7 @@ use crate::outbox::Outbox;
 use crate::server::{Server, Signal};
 use crate::time::Timestamp;
 
+use super::cache::Identity;
 use super::slot::{Cached, Standing};
 use super::{Hub, cache};
 
@@ -24,7 +25,7 @@ impl Hub {
         }
         slot.standing = Standing::Wanted;
         self.touched.insert(name.clone());
-        let stdio = match &slot.definition.transport {
+        let stdio = match &slot.definition().transport {
             Ok(Transport::Stdio(stdio)) => stdio,
             Ok(Transport::Http(_) | Transport::Sse(_)) => return,
             Err(message) => {
@@ -32,10 +33,10 @@ impl Hub {
                 return slot.set_invalid(&message);
             }
         };
-        slot.failure = None;
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        let (launch, timeout_ms) = (stdio.launch(), slot.definition.timeout_ms);
+        let (launch, timeout_ms) = (stdio.launch(), slot.definition().timeout_ms);
+        slot.failure = None;
         let setting = &self.options.setting;
         let server = Server::open(name, conn, launch, timeout_ms, setting, now, out);
         let alarm = server.deadline();
@@ -99,11 +100,10 @@ impl Hub {
         self.touched.insert(name.clone());
         // A live list takes the place of a cached one, also of one that is still being read.
         slot.cached = Cached::Unknown;
+        let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
         if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
-            out.command(Command::WriteCache {
-                key: cache::key(&slot.definition, &self.options.setting.cwd),
-                content: cache::encode(&slot.definition, tools).as_str().into(),
-            });
+            let content = cache::encode(name, fingerprint, tools).into_bytes().into();
+            out.command(Command::WriteCache { key, content });
         }
         self.send_waiting(name, out);
     }

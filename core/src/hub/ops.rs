@@ -192,7 +192,7 @@ impl Hub {
         else {
             return Err(CallError::UnknownServer { server: name.clone() });
         };
-        let timeout_ms = timeout_ms.or(slot.definition.timeout_ms);
+        let timeout_ms = timeout_ms.or_else(|| slot.definition().timeout_ms);
         if slot.is_connecting() {
             self.calls.wait(now, call, name, timeout_ms, tool, arguments);
             return Ok(());

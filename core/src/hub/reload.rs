@@ -125,7 +125,7 @@ impl Hub {
         let present: Vec<Definition> = self
             .order
             .iter()
-            .filter_map(|name| self.slots.get(name).map(|slot| slot.definition.clone()))
+            .filter_map(|name| self.slots.get(name).map(|slot| slot.definition().clone()))
             .collect();
         let (mut report, mut skipped) = (Report::default(), Vec::new());
         self.order = definitions.iter().map(|definition| definition.name.clone()).collect();
@@ -169,7 +169,7 @@ impl Hub {
     ) {
         let name = definition.name.clone();
         let Some(slot) = self.slots.get_mut(&name) else { return };
-        slot.definition = definition;
+        slot.define(definition);
         match slot.standing {
             Standing::Off(reason) => skipped.push((name.clone(), reason)),
             Standing::Disconnected | Standing::Removed => {
@@ -207,7 +207,7 @@ impl Hub {
             .entry(name.clone())
             .or_insert_with(|| Slot::new(definition.clone(), Standing::Wanted, now));
         let stays_off = slot.standing == Standing::Disconnected;
-        slot.definition = definition;
+        slot.define(definition);
         slot.failure = None;
         slot.cached = Cached::Unknown;
         let runs = slot.server.is_some();

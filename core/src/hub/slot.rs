@@ -13,12 +13,15 @@ use crate::time::Timestamp;
 use crate::wire::mcp::ToolDef;
 
 use super::Worth;
+use super::cache::Identity;
 use super::policy::LateFailure;
 
 /// A configured server.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
-    pub(super) definition: Definition,
+    definition: Definition,
+    /// Made when it is needed: canonical text and two fingerprints.
+    identity: Option<Identity>,
     pub(super) standing: Standing,
     pub(super) server: Option<Server>,
     /// Why the last attempt failed, or why none can be made.
@@ -60,6 +63,7 @@ impl Slot {
     pub(super) const fn new(definition: Definition, standing: Standing, now: Timestamp) -> Self {
         Self {
             definition,
+            identity: None,
             standing,
             server: None,
             failure: None,
@@ -67,6 +71,21 @@ impl Slot {
             said: None,
             since: now,
         }
+    }
+
+    pub(super) const fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Gives it another definition.
+    pub(super) fn define(&mut self, definition: Definition) {
+        self.definition = definition;
+        self.identity = None;
+    }
+
+    /// Whose list an entry of the cache has to be for it. `cwd` is the same in a whole run.
+    pub(super) fn identity(&mut self, cwd: &str) -> Identity {
+        *self.identity.get_or_insert_with(|| Identity::of(&self.definition, cwd))
     }
 
     /// Its definition cannot be used: it failed before any attempt.

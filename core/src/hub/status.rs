@@ -107,7 +107,7 @@ impl Hub {
 
 impl Slot {
     fn status(&self) -> ServerStatus {
-        let definition = &self.definition;
+        let definition = self.definition();
         let server = self.server.as_ref();
         let hello = server.and_then(Server::hello);
         let state = self.state();
