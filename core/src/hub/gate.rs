@@ -23,6 +23,9 @@ pub(super) struct Gate {
     pub(super) asked_at: Timestamp,
     pub(super) deadline: Option<Timestamp>,
     pub(super) wait: Wait,
+    /// Where the server stands that the gate was last seen to wait for: it is looked at first,
+    /// because thousands of servers settle one after the other.
+    hint: usize,
 }
 
 /// What a gate waits for.
@@ -51,7 +54,7 @@ impl Wait {
 impl Gate {
     pub(super) fn new(op: OpId, now: Timestamp, policy: &Policy) -> Self {
         let deadline = policy.startup_deadline_ms.map(|ms| now.plus(ms));
-        Self { op, asked_at: now, deadline, wait: Wait::Config }
+        Self { op, asked_at: now, deadline, wait: Wait::Config, hint: 0 }
     }
 
     pub(super) fn deadline(&self) -> Option<Deadline> {
@@ -93,7 +96,7 @@ impl Hub {
                 gate.wait = Wait::Stragglers { started, skipped };
             }
             let overdue = self.stopping || gate.deadline.is_some_and(|deadline| deadline <= now);
-            if overdue || self.may_open(&gate.wait) {
+            if overdue || self.may_open(&mut gate) {
                 out.event(Event::GateOpened(self.report(gate, now)));
             } else {
                 self.gates.push(gate);
@@ -101,16 +104,20 @@ impl Hub {
         }
     }
 
-    fn may_open(&self, wait: &Wait) -> bool {
-        let settled = |name: &ServerName| self.slots.get(name).is_none_or(|s| !s.is_connecting());
-        match wait {
-            Wait::Config => false,
-            // From the end: servers are started in order, and the last is settled last.
-            Wait::Servers { started, .. } => started.iter().rev().all(settled),
-            Wait::Stragglers { started, .. } => {
-                started.iter().rev().all(|name| settled(name) || self.is_cached(name))
-            }
-        }
+    fn may_open(&self, gate: &mut Gate) -> bool {
+        let (started, from_cache) = match &gate.wait {
+            Wait::Config => return false,
+            Wait::Servers { started, .. } => (started, false),
+            Wait::Stragglers { started, .. } => (started, true),
+        };
+        let holds_up = |name: &ServerName| {
+            let connecting = self.slots.get(name).is_some_and(Slot::is_connecting);
+            connecting && !(from_cache && self.is_cached(name))
+        };
+        let all = started.iter().enumerate();
+        let next = all.cycle().skip(gate.hint).take(started.len()).find(|(_, name)| holds_up(name));
+        gate.hint = next.map_or(0, |(at, _)| at);
+        next.is_none()
     }
 
     fn is_cached(&self, name: &ServerName) -> bool {
