@@ -43,11 +43,13 @@ proptest! {
     }
 }
 
+/// Long stories. `SEED=17` tells one of them again, `SOAK=100000` many.
 #[test]
 fn soak() {
-    let seeds = match std::env::var("SEED") {
-        Ok(seed) => vec![seed.parse().expect("SEED is a number")],
-        Err(_) => (0..200).collect::<Vec<u64>>(),
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match number("SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("SOAK").unwrap_or(200),
     };
     for seed in seeds {
         let mut choices = Seeded::new(seed);
