@@ -38,6 +38,8 @@ struct Server {
     wanted: bool,
     /// The present attempt, and what it runs.
     attempt: Option<(ConnId, Nature, Hashed<Vec<String>>)>,
+    /// The version of the definition that the present attempt runs.
+    runs: Option<String>,
     /// The present attempt was lost, or cannot be expected to work.
     lost: bool,
 }
@@ -80,6 +82,7 @@ impl Model {
                     let tools = Hashed::new(tools);
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
                         server.attempt = Some((*conn, nature, tools));
+                        server.runs = launch.args.first().cloned();
                         server.lost = false;
                     }
                 }
@@ -130,6 +133,11 @@ impl Model {
                 }
                 (_, _) => false,
             };
+            let version = format!("v{}", entry.version);
+            let current = server.runs.as_ref().is_none_or(|runs| *runs == version);
+            Law::Model.demands(is.state != ServerState::Connected || current, || {
+                format!("{} runs {:?} and its definition is {version}", entry.name, server.runs)
+            })?;
             Law::Model.demands(fits, || {
                 format!("{} must {:?} and is {state}", entry.name, server.must_be(entry))
             })?;
@@ -195,7 +203,8 @@ impl Model {
         let mut servers = BTreeMap::new();
         for entry in entries.iter() {
             let before = self.servers.remove(&entry.name);
-            let mut server = before.unwrap_or(Server { wanted: true, attempt: None, lost: false });
+            let mut server =
+                before.unwrap_or(Server { wanted: true, attempt: None, runs: None, lost: false });
             let known = self.known.iter().find(|known| known.name == entry.name);
             // Switched on again, it is wanted again, unless the host had disconnected it while
             // it was on.

@@ -116,8 +116,8 @@ fn limits() -> Limits {
     limits.stderr_tail_bytes = 256;
     limits.pages = 5;
     limits.tools_per_server = 16;
-    limits.open_calls = 6;
-    limits.problems = 8;
+    limits.open_calls = 3;
+    limits.problems = 2;
     limits
 }
 

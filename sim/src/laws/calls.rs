@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
+use tidegate_core::command::Command;
+use tidegate_core::error::CallError;
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::hub::policy::Policy;
-use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::id::{CallId, ConnId, ServerName};
 use tidegate_core::input::{Input, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 
@@ -17,6 +19,8 @@ pub(super) struct Calls {
     open: BTreeMap<CallId, Open>,
     ended: BTreeSet<CallId>,
     arrived: BTreeSet<u64>,
+    /// Open calls that were sent, and where to.
+    sent: BTreeMap<CallId, ConnId>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,15 +37,24 @@ impl Calls {
         seen: &Seen<'_>,
         conns: &Conns,
         policy: &Policy,
+        overslept: bool,
     ) -> Result<(), Breach> {
         let refused = match seen.input {
             Some(Input::Host(Request::Call(call))) => self.accept(call, seen),
             Some(_) | None => None,
         };
+        self.note_sent(seen);
         let mut refusals = 0;
         for event in seen.events {
             match event {
-                Event::CallFinished { call, outcome } => self.finish(*call, outcome)?,
+                Event::CallFinished { call, outcome } => {
+                    let open = self.finish(*call, outcome)?;
+                    self.check_told(*call, outcome, seen, conns)?;
+                    Law::HonestDeadline
+                        .demands(overslept || seen.now <= open.limit(policy), || {
+                            format!("{call} ends beyond its limit (G38)")
+                        })?;
+                }
                 Event::CallProgressed { call, .. } => {
                     let Some(open) = self.open.get_mut(call) else {
                         return Law::ExactlyOnce
@@ -94,7 +107,7 @@ impl Calls {
     }
 
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (&self.ended, &self.arrived).hash(state);
+        (&self.ended, &self.arrived, &self.sent).hash(state);
         for (call, open) in &self.open {
             let times = (now.since(open.start), now.since(open.progress));
             (call, &open.server, times, open.timeout_ms).hash(state);
@@ -119,20 +132,56 @@ impl Calls {
         None
     }
 
-    fn finish(&mut self, call: CallId, outcome: &Outcome) -> Result<(), Breach> {
-        Law::ExactlyOnce.demands(self.open.remove(&call).is_some(), || {
-            format!("{call} finished and was not open")
-        })?;
+    /// Takes in which calls are sent where, by the numbers in their arguments.
+    fn note_sent(&mut self, seen: &Seen<'_>) {
+        for command in seen.commands {
+            let Command::Send { conn, bytes } = command else { continue };
+            let text = String::from_utf8_lossy(bytes);
+            for line in text.lines().filter(|line| line.contains("\"tools/call\"")) {
+                let rest = line.split_once("{\"n\":").map(|(_, rest)| rest);
+                let number = rest.and_then(|rest| rest.split('}').next()?.parse().ok());
+                self.sent.extend(number.map(|number| (CallId::new(number), *conn)));
+            }
+        }
+    }
+
+    /// G42: a server that can still answer is told that nobody waits for it.
+    fn check_told(
+        &mut self,
+        call: CallId,
+        outcome: &Outcome,
+        seen: &Seen<'_>,
+        conns: &Conns,
+    ) -> Result<(), Breach> {
+        let sent = self.sent.remove(&call).filter(|conn| conns.can_answer(*conn));
+        let given_up =
+            matches!(outcome, Outcome::Aborted | Outcome::Failed(CallError::TimedOut { .. }));
+        let Some(conn) = sent.filter(|_| given_up) else { return Ok(()) };
+        let told = seen.commands.iter().any(|command| match command {
+            Command::Send { conn: to, bytes } => {
+                let text = String::from_utf8_lossy(bytes);
+                *to == conn && text.contains("\"notifications/cancelled\"")
+            }
+            _ => false,
+        });
+        Law::Wire.demands(told, || format!("{call} was given up and {conn} was not told (G42)"))
+    }
+
+    fn finish(&mut self, call: CallId, outcome: &Outcome) -> Result<Open, Breach> {
+        let Some(open) = self.open.remove(&call) else {
+            return Law::ExactlyOnce.broken(format!("{call} finished and was not open"));
+        };
         self.ended.insert(call);
-        let Outcome::Answered(result) = outcome else { return Ok(()) };
+        let Outcome::Answered(result) = outcome else { return Ok(open) };
         // The scripted servers answer a call with its own arguments (G39).
         let Some((_, rest)) = result.as_str().split_once("\"structuredContent\":{\"n\":") else {
-            return Ok(());
+            return Ok(open);
         };
         let number = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
         Law::ExactlyOnce.demands(number == call.number().to_string(), || {
             format!("{call} finished with the answer to k{number} (G39)")
-        })
+        })?;
+        Ok(open)
     }
 }
 
@@ -155,10 +204,15 @@ impl Open {
 
     /// G38: it ends at its limit.
     fn check_limit(&self, call: CallId, now: Timestamp, policy: &Policy) -> Result<(), Breach> {
+        Law::HonestDeadline
+            .demands(now < self.limit(policy), || format!("{call} is open beyond its limit (G38)"))
+    }
+
+    /// When it ends at the latest.
+    fn limit(&self, policy: &Policy) -> Timestamp {
         // A definition may set a longer limit than the policy, never a longer maximum.
         let idle_ms = self.timeout_ms.unwrap_or(policy.call_max_ms);
         let most_ms = policy.call_max_ms.max(idle_ms);
-        let late = now >= self.progress.plus(idle_ms) || now >= self.start.plus(most_ms);
-        Law::HonestDeadline.demands(!late, || format!("{call} is open beyond its limit (G38)"))
+        self.progress.plus(idle_ms).min(self.start.plus(most_ms))
     }
 }

@@ -28,10 +28,17 @@ struct Shut {
     since: Timestamp,
     /// Since when the configuration is known, and which servers it names.
     armed: Option<(Timestamp, BTreeSet<ServerName>)>,
+    /// Whether, after the last step, it waited for tools that nobody knows.
+    needed: bool,
 }
 
 impl Gates {
-    pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
+    pub(super) fn check(
+        &mut self,
+        seen: &Seen<'_>,
+        policy: &Policy,
+        overslept: bool,
+    ) -> Result<(), Breach> {
         self.note(seen);
         if self.reading.is_empty() {
             let names = seen.status.servers.iter().map(|server| server.name.clone());
@@ -50,18 +57,28 @@ impl Gates {
             }
             let Event::GateOpened(report) = event else { continue };
             let Some(shut) = self.shut.remove(&report.op) else { continue };
+            if !overslept {
+                shut.check_in_time(report.op, seen.now, policy)?;
+            }
             self.check_report(report, &shut, seen, policy)?;
         }
         Law::Gate.demands(seen.status.gate_shut != self.shut.is_empty(), || {
             format!("gate_shut is {} with {:?} shut", seen.status.gate_shut, self.shut.keys())
         })?;
-        self.shut.iter().try_for_each(|(op, shut)| self.check_shut(*op, shut, seen, policy))
+        self.shut.iter().try_for_each(|(op, shut)| self.check_shut(*op, shut, seen, policy))?;
+        let mut starting =
+            seen.status.servers.iter().filter(|server| server.state == ServerState::Connecting);
+        let needed = !self.reading.is_empty()
+            || !self.asking.is_empty()
+            || starting.any(|server| !has_cached(seen, &server.name));
+        self.shut.values_mut().for_each(|shut| shut.needed = needed);
+        Ok(())
     }
 
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         (&self.reading, &self.asking).hash(state);
         for (op, shut) in &self.shut {
-            (op, now.since(shut.since)).hash(state);
+            (op, now.since(shut.since), shut.needed).hash(state);
             shut.armed.as_ref().map(|(at, given)| (now.since(*at), given)).hash(state);
         }
     }
@@ -125,7 +142,7 @@ impl Gates {
         use tidegate_core::command::Command;
         match seen.input {
             Some(Input::Host(Request::Start { op })) => {
-                self.shut.insert(*op, Shut { since: seen.now, armed: None });
+                self.shut.insert(*op, Shut { since: seen.now, armed: None, needed: true });
             }
             Some(Input::Io(Fact::ConfigRead { read, .. })) => {
                 self.reading.remove(&read.number());
@@ -177,6 +194,17 @@ impl Gates {
             waiting.next().is_some() || !self.asking.is_empty()
         };
         Law::Gate.demands(holds, || format!("{op} waits after {waited}ms and for nobody"))
+    }
+}
+
+impl Shut {
+    /// G30: it does not open later than it had to.
+    fn check_in_time(&self, op: OpId, now: Timestamp, policy: &Policy) -> Result<(), Breach> {
+        let Some((armed, _)) = self.armed.as_ref().filter(|_| !self.needed) else { return Ok(()) };
+        let waited = now.since(*armed);
+        Law::Gate.demands(waited <= policy.gate_ms, || {
+            format!("{op} waited for {waited}ms although all tools were known")
+        })
     }
 }
 

@@ -171,9 +171,9 @@ impl Laws {
             return Ok(());
         }
         self.conns.check(seen, &self.policy)?;
-        self.calls.check(seen, &self.conns, &self.policy)?;
+        self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
-        self.gate.check(seen, &self.policy)?;
+        self.gate.check(seen, &self.policy, self.overslept)?;
         bounds::check(seen, &self.limits)?;
         self.check_wire(driver)
     }

@@ -1,7 +1,7 @@
 //! The catalogue: what it must be, given the states of the servers, and that each change is
 //! said once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::event::{Event, ServerState};
 use tidegate_core::hub::policy::{LateFailure, Names, Policy};
@@ -14,6 +14,8 @@ use super::{Breach, Law, Seen};
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
     last: Catalog,
+    /// The state of each server as the host was told last.
+    said: BTreeMap<ServerName, ServerState>,
     /// Servers the host disconnected since they were last on their way.
     let_go: BTreeSet<ServerName>,
 }
@@ -22,7 +24,7 @@ impl View {
     pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
         self.check_revision(seen)?;
         self.check_disconnected(seen)?;
-        check_servers(seen)?;
+        self.check_servers(seen)?;
         let places =
             seen.catalog.tools.iter().map(|tool| {
                 seen.status.servers.iter().position(|server| server.name == tool.server)
@@ -83,29 +85,40 @@ impl View {
                 "the catalogue changed and nothing was said (G25)".into()
             });
         }
+        // One change and back again in one step are two.
+        let same = seen.catalog.tools == self.last.tools;
+        Law::View.demands(!same || revision > self.last.revision + 1, || {
+            format!("revision {revision} was said and nothing changed (G25)")
+        })?;
         self.last = seen.catalog.clone();
         Ok(())
     }
-}
 
-/// G17, F-009: every configured server once, and every change of a state said.
-fn check_servers(seen: &Seen<'_>) -> Result<(), Breach> {
-    let mut names = BTreeSet::new();
-    for server in &seen.status.servers {
-        Law::View.demands(names.insert(&server.name), || format!("{} twice", server.name))?;
-        let connected = server.state == ServerState::Connected;
-        Law::View.demands(!connected || server.conn.is_some(), || {
-            format!("{} is connected without a connection", server.name)
-        })?;
-        let said = seen.events.iter().rev().find_map(|event| match event {
-            Event::ServerChanged { server: name, state } if *name == server.name => Some(state),
-            _ => None,
-        });
-        Law::View.demands(said.is_none_or(|said| *said == server.state), || {
-            format!("{} is {} and {said:?} was said last", server.name, server.state.name())
-        })?;
+    /// G17, F-009: every configured server once, and every change of a state said once.
+    fn check_servers(&mut self, seen: &Seen<'_>) -> Result<(), Breach> {
+        for event in seen.events {
+            let Event::ServerChanged { server, state } = event else { continue };
+            let before = self.said.insert(server.clone(), state.clone());
+            Law::View.demands(before.as_ref() != Some(state), || {
+                format!("{server} is said to be {} twice", state.name())
+            })?;
+        }
+        let mut names = BTreeSet::new();
+        for server in &seen.status.servers {
+            Law::View.demands(names.insert(&server.name), || format!("{} twice", server.name))?;
+            let connected = server.state == ServerState::Connected;
+            Law::View.demands(!connected || server.conn.is_some(), || {
+                format!("{} is connected without a connection", server.name)
+            })?;
+            let said = self.said.get(&server.name);
+            Law::View.demands(said == Some(&server.state), || {
+                format!("{} is {} and {said:?} was said last", server.name, server.state.name())
+            })?;
+        }
+        // One that is configured again begins anew.
+        self.said.retain(|server, _| names.contains(server));
+        Ok(())
     }
-    Ok(())
 }
 
 /// G20, G22: what a tool says of itself is true of its server.
