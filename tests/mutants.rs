@@ -1,0 +1,81 @@
+//! Do the laws catch what they are there for? Bugs are planted in front of the machine, and each
+//! must be caught, by the law that is meant for it.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a bug spoils the few things it is about and leaves the others alone"
+)]
+
+#[path = "mutants/bugs.rs"]
+mod bugs;
+#[path = "mutants/mutant.rs"]
+mod mutant;
+#[path = "mutants/spoil.rs"]
+mod spoil;
+
+use tidegate_core::hub::policy::Policy;
+use tidegate_sim::choices::Seeded;
+use tidegate_sim::scene::Scene;
+use tidegate_sim::script::Script;
+use tidegate_sim::story::{self, Step};
+use tidegate_sim::violation::Violation;
+
+use crate::mutant::{Mutant, Plant};
+
+/// How many stories the machine and each mutant are told at most.
+const STORIES: u64 = 200;
+/// How many steps a story has before it settles.
+const STEPS: usize = 60;
+
+/// Tells one story to a machine with something planted in front of it, and tells it again.
+fn tell(seed: u64, plants: &'static [Plant]) -> Result<(), Violation> {
+    let mut choices = Seeded::new(seed);
+    let policy = if seed.is_multiple_of(2) { Policy::default() } else { Policy::documented() };
+    let scene = story::scene(&mut choices, policy);
+    let mut world = scene.world_of(Mutant::new(scene.options.clone(), plants));
+    let told = (0..STEPS)
+        .try_for_each(|_| world.apply(Step::choose(&mut choices)))
+        .and_then(|()| world.settle())
+        .and_then(|()| world.tell_again());
+    told.map_err(|violation| violation.in_story(format!("SEED={seed}")))
+}
+
+/// Tells a start in which every server is slow and every tool known.
+fn tell_start(plants: &'static [Plant]) -> Result<(), Violation> {
+    let slow = Script::default().taking(600);
+    let scene =
+        Scene::default().server("alpha", slow.clone()).cached().server("beta", slow).cached();
+    let mut world = scene.world_of(Mutant::new(scene.options.clone(), plants));
+    world.start()?;
+    world.run_until_quiet()
+}
+
+#[test]
+fn the_machine_itself_keeps_every_law_in_the_same_stories() -> Result<(), Violation> {
+    tell_start(&[])?;
+    (0..STORIES).try_for_each(|seed| tell(seed, &[]))
+}
+
+#[test]
+fn every_planted_bug_is_caught_by_the_law_that_is_meant_for_it() {
+    let (mut table, mut missed) = (String::new(), String::new());
+    for bug in bugs::all() {
+        let caught = (0..=STORIES).find_map(|number| {
+            let told = match number.checked_sub(1) {
+                None => tell_start(bug.plants),
+                Some(seed) => tell(seed, bug.plants),
+            };
+            Some((number, told.err()?))
+        });
+        let (law, told) = match &caught {
+            Some((number, violation)) => (violation.law().name(), format!("{}", number + 1)),
+            None => ("not caught", "-".into()),
+        };
+        table += &format!("| {} | {law} | {told} |\n", bug.name);
+        if caught.as_ref().is_none_or(|(_, violation)| violation.law() != bug.law) {
+            let how = caught.map(|(_, violation)| violation.how().to_owned()).unwrap_or_default();
+            missed += &format!("{} ({}): {law}: {how}\n", bug.name, bug.law.name());
+        }
+    }
+    println!("| a machine that … | is caught by | stories |\n|---|---|---|\n{table}");
+    assert!(missed.is_empty(), "not caught as they must be:\n{missed}");
+}

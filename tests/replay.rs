@@ -1,0 +1,180 @@
+//! A recorded run comes out the same again: simulated, live, stored, and in another process; and
+//! what is not the record of a run is found out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::replay::{Divergence, replay};
+use tidegate_core::trace::TraceLine;
+use tidegate_sim::choices::Seeded;
+use tidegate_sim::story::{self, Step};
+use tidegate_sim::violation::jsonl;
+use tidegate_tests::live::{self, World};
+
+/// How many stories are told under each policy.
+const STORIES: u64 = 24;
+/// How many steps a story has before it settles.
+const STEPS: usize = 40;
+/// Tells this test binary to write its stories into a file rather than to compare them.
+const INTO: &str = "TIDEGATE_STORIES_INTO";
+
+/// The record of one story, as lines of JSON.
+fn tell(seed: u64, policy: Policy) -> String {
+    let mut choices = Seeded::new(seed);
+    let mut world = story::scene(&mut choices, policy).world();
+    let told = (0..STEPS)
+        .try_for_each(|_| world.apply(Step::choose(&mut choices)))
+        .and_then(|()| world.settle());
+    told.unwrap_or_else(|violation| panic!("{}", violation.in_story(format!("SEED={seed}"))));
+    jsonl(world.trace())
+}
+
+fn stories() -> Vec<String> {
+    let policies = [Policy::default(), Policy::documented()];
+    let of = |policy: Policy| (0..STORIES).map(move |seed| tell(seed, policy.clone()));
+    policies.into_iter().flat_map(of).collect()
+}
+
+fn lines(text: &str) -> Vec<TraceLine> {
+    let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    text.lines().map(read).collect()
+}
+
+/// Checks that the lines survive reading and writing byte for byte, and that a fresh runtime
+/// says what they hold, to the last of it.
+fn check(name: &str, text: &str) {
+    let lines = lines(text);
+    assert!(jsonl(&lines) == text, "{name}: reading and writing it changes it");
+    let replayed = replay(&lines).unwrap_or_else(|divergence| panic!("{name}: {divergence}"));
+    assert_eq!(replayed.unrecorded, [], "{name}");
+    assert!(replayed.fed > 0 && replayed.compared > 0, "{name}: nothing happens in it");
+}
+
+#[test]
+fn simulated_runs_replay_under_both_policies() {
+    for (number, story) in stories().iter().enumerate() {
+        check(&format!("story {number}"), story);
+    }
+}
+
+#[test]
+fn a_run_with_real_processes_replays() {
+    let world = World::default();
+    let trace = world.dir().join("real.jsonl");
+    let settings = world.settings(&[
+        ("plain", world.scripted(&[])),
+        ("slow", world.scripted(&["--start-delay-ms", "300"])),
+        ("missing", world.entry("no-such-program", &[])),
+    ]);
+    let (host, driver) = tidegate_smol::open(settings.with_trace(&trace)).expect("a driver");
+    let story = async {
+        host.start().await;
+        let said = live::say(&host, "plain", "echo", json!({"text": "again"})).await;
+        host.shutdown().await;
+        said
+    };
+    let said = tidegate_smol::block_on(driver, story).expect("a run");
+    assert!(said.contains("again"), "{said}");
+    check("a real run", &fs::read_to_string(&trace).expect("a trace"));
+}
+
+fn stored() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let entries = fs::read_dir(folder).expect("stored traces");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    files
+}
+
+/// Stories that were worth keeping. A seed means another story when the generator changes; a
+/// trace does not.
+#[test]
+fn stored_runs_replay() {
+    let files = stored();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        check(&file.display().to_string(), &fs::read_to_string(&file).expect("a trace"));
+    }
+}
+
+#[test]
+fn one_changed_byte_of_an_output_is_found_where_it_is() {
+    let text = tell(3, Policy::default());
+    let whole = lines(&text);
+    let outputs = whole.iter().enumerate().filter_map(|(at, line)| {
+        matches!(line, TraceLine::Command { .. } | TraceLine::Event { .. }).then_some(at)
+    });
+    let mut changed = 0;
+    for at in outputs {
+        let line = text.lines().nth(at).expect("a line");
+        // The moment comes first and is the driver's; the last digit is a number of something.
+        let moment = line.find(',').expect("more than a moment");
+        let Some(digit) = line.rfind(|c: char| c.is_ascii_digit()) else { continue };
+        if digit < moment {
+            continue;
+        }
+        let other = if line.as_bytes()[digit] == b'7' { "8" } else { "7" };
+        let spoilt = format!("{}{other}{}", &line[..digit], &line[digit + 1..]);
+        let mut spoilt_lines = whole.clone();
+        spoilt_lines[at] = serde_json::from_str(&spoilt).expect("a line");
+        changed += 1;
+        match replay(&spoilt_lines) {
+            Err(Divergence::Output { line, .. }) => assert_eq!(line, at + 1, "{spoilt}"),
+            Err(other) => panic!("{spoilt}: {other}"),
+            Ok(_) => panic!("{spoilt}: not found"),
+        }
+    }
+    assert!(changed > 10, "{changed} outputs could be changed");
+}
+
+#[test]
+fn an_output_too_few_or_too_many_is_found() {
+    let whole = lines(&tell(3, Policy::default()));
+    let at = whole.iter().position(|line| matches!(line, TraceLine::Command { .. })).expect("one");
+    let (mut fewer, mut more) = (whole.clone(), whole.clone());
+    fewer.remove(at);
+    more.insert(at, whole[at].clone());
+    assert!(replay(&fewer).is_err());
+    assert!(replay(&more).is_err());
+}
+
+/// L2 in two processes: neither addresses nor hashers' seeds may show in what is said.
+#[test]
+fn two_processes_tell_the_same_stories() {
+    let told = stories().concat();
+    if let Some(file) = std::env::var_os(INTO) {
+        return fs::write(file, told).expect("a file");
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("stories.jsonl");
+    let status = Command::new(std::env::current_exe().expect("this binary"))
+        .args(["--exact", "two_processes_tell_the_same_stories"])
+        .env(INTO, &file)
+        .output()
+        .expect("another process")
+        .status;
+    assert!(status.success(), "{status}");
+    let other = fs::read_to_string(&file).expect("its stories");
+    let differs = told.lines().zip(other.lines()).find(|(own, other)| own != other);
+    assert_eq!(differs, None);
+    assert!(told == other, "one told more than the other");
+}
+
+/// Writes a story that is worth keeping: `SEED=17 cargo test -p tidegate-tests --test replay
+/// keep_a_story -- --ignored`.
+#[test]
+#[ignore = "writes a file"]
+fn keep_a_story() {
+    let seed: u64 = std::env::var("SEED").expect("SEED").parse().expect("SEED is a number");
+    let (name, policy) = match seed % 2 {
+        0 => ("best", Policy::default()),
+        _ => ("documented", Policy::documented()),
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    let file = folder.join(format!("story-{seed}-{name}.jsonl"));
+    fs::write(file, tell(seed, policy)).expect("a file");
+}
