@@ -9,6 +9,7 @@ use tidegate_core::event::ServerState;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::limits::Limits;
 use tidegate_core::time::Timestamp;
 
 use super::{Breach, Law, Seen};
@@ -32,6 +33,10 @@ struct Attempt {
     since: Timestamp,
     /// A pipe of it ended.
     deaf: bool,
+    /// How many bytes it has written since its last line feed.
+    line: usize,
+    /// It wrote a line that is too long.
+    too_long: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -51,11 +56,16 @@ enum Rung {
 }
 
 impl Conns {
-    pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
+    pub(super) fn check(
+        &mut self,
+        seen: &Seen<'_>,
+        policy: &Policy,
+        limits: &Limits,
+    ) -> Result<(), Breach> {
         (self.opened_now, self.ended_now) = (None, None);
         let shutdown = matches!(seen.input, Some(Input::Host(Request::Shutdown)));
         if let Some(Input::Io(fact)) = seen.input {
-            self.note(fact, seen.fired);
+            self.note(fact, seen.fired, limits);
         }
         self.shutting_down |= shutdown && !seen.fired;
         for command in seen.commands {
@@ -64,6 +74,7 @@ impl Conns {
         self.shutting_down |= shutdown;
         for (conn, attempt) in &self.attempts {
             attempt.check_needed(*conn, seen)?;
+            attempt.check_line(*conn)?;
             attempt.check_rung(*conn, seen.now, policy)?;
         }
         let left = self.attempts.iter().find(|(_, attempt)| attempt.life != Life::Ended);
@@ -109,7 +120,7 @@ impl Conns {
     }
 
     /// Takes in a fact, and holds the simulated driver to its half of the contract.
-    fn note(&mut self, fact: &Fact, fired: bool) {
+    fn note(&mut self, fact: &Fact, fired: bool, limits: &Limits) {
         let (conn, ends) = match fact {
             Fact::ConfigRead { .. } | Fact::CacheRead { .. } => return,
             Fact::Opened { conn, .. } => (conn, Some(Life::Open)),
@@ -121,6 +132,9 @@ impl Conns {
         let Some(attempt) = self.attempts.get_mut(conn) else { return };
         if attempt.life == Life::Ended {
             return;
+        }
+        if let Fact::Received { bytes, .. } = fact {
+            attempt.read(bytes, limits);
         }
         attempt.deaf |= matches!(fact, Fact::OutputEnded { .. } | Fact::InputFailed { .. });
         let expected = match fact {
@@ -187,6 +201,8 @@ impl Conns {
             rung: Rung::None,
             since: now,
             deaf: false,
+            line: 0,
+            too_long: false,
         };
         self.attempts.insert(conn, attempt);
         Ok(())
@@ -212,6 +228,25 @@ impl Conns {
 }
 
 impl Attempt {
+    fn read(&mut self, bytes: &[u8], limits: &Limits) {
+        for byte in bytes {
+            self.line += 1;
+            if *byte == b'\n' {
+                // A line may end in two bytes.
+                self.too_long |= self.line > limits.message_bytes + 2;
+                self.line = 0;
+            }
+        }
+    }
+
+    /// L10: a line that is too long ends its server.
+    fn check_line(&self, conn: ConnId) -> Result<(), Breach> {
+        let stays = self.life == Life::Open && self.rung == Rung::None;
+        Law::Bounded.demands(!stays || !self.too_long, || {
+            format!("{conn} of {} wrote a line that is too long and stays", self.server)
+        })
+    }
+
     /// L9, G2: a running process is the one its server needs, or it was asked to end.
     fn check_needed(&self, conn: ConnId, seen: &Seen<'_>) -> Result<(), Breach> {
         if self.life != Life::Open || self.rung > Rung::None {

@@ -170,7 +170,7 @@ impl Laws {
         if over {
             return Ok(());
         }
-        self.conns.check(seen, &self.policy)?;
+        self.conns.check(seen, &self.policy, &self.limits)?;
         self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
         self.gate.check(seen, &self.policy, self.overslept)?;

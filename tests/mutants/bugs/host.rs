@@ -249,6 +249,11 @@ pub(super) const BUGS: &[Bug] = &[
         Law::Bounded,
         &[Plant::Options(|options| options.limits.open_calls = usize::MAX)],
     ),
+    bug(
+        "takes messages without end",
+        Law::Bounded,
+        &[Plant::Options(|options| options.limits.message_bytes = usize::MAX)],
+    ),
     // The policy.
     bug(
         "opens the gate at once",
