@@ -35,6 +35,11 @@ impl Desk {
         self.calls.insert(call, reply);
     }
 
+    /// Whether anybody waits for a call.
+    pub(crate) fn awaits_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
     /// Notes who waits for the end.
     pub(crate) fn await_stopped(&mut self, reply: Reply<()>) {
         self.shutdowns.push(reply);

@@ -112,6 +112,11 @@ impl Driver {
         self.desk.has_published()
     }
 
+    /// Whether the host waits for the outcome of a call.
+    pub(crate) fn awaits_calls(&self) -> bool {
+        self.desk.awaits_calls()
+    }
+
     /// Whether there is nothing left to do.
     pub(crate) fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended)

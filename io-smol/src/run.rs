@@ -5,12 +5,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tidegate_core::input::Request;
 
 use crate::driver::Driver;
 use crate::inbox::Message;
-use crate::pollset::Bell;
+use crate::pollset::{Bell, PollSet, Source};
 
 /// Runs the driver and a future of the host's on this thread, where a call never changes
 /// threads and costs three system calls. Returns the future's output once the runtime was shut
@@ -40,6 +42,7 @@ fn drive<T>(
     let inbox = driver.inbox();
     let mut output = None;
     let mut ready = Vec::new();
+    let mut alert = Alert::default();
     loop {
         if output.is_none()
             && host_flag.lower()
@@ -57,12 +60,68 @@ fn drive<T>(
             continue;
         }
         let patience = driver.patience();
+        let wanted = || output.is_none() && host_flag.is_raised() || driver_flag.is_raised();
+        if driver.awaits_calls() && alert.watch(driver.poll_set(), patience, wanted, &mut ready)? {
+            continue;
+        }
         parker.parked.store(true, Ordering::SeqCst);
-        let host_waits = output.is_some() || !host_flag.is_raised();
-        if host_waits && !driver_flag.is_raised() {
+        if !wanted() {
             driver.poll_set().wait(patience, &mut ready)?;
         }
         parker.parked.store(false, Ordering::SeqCst);
+    }
+}
+
+/// How long the thread stays awake for what may come at once. Falling asleep and being woken
+/// takes several times as long as a quick server takes to answer.
+const ALERT_MAX: Duration = Duration::from_micros(25);
+
+/// How many times in a row it may be in vain, and how many waits then go straight to sleep.
+const ALERT_MISSES_MAX: u32 = 4;
+const ALERT_REST: u32 = 64;
+
+/// Staying awake for a moment, as long as that pays.
+#[derive(Debug, Default)]
+struct Alert {
+    misses: u32,
+    rest: u32,
+}
+
+impl Alert {
+    /// Looks for a moment whether something comes, and lets others run meanwhile; `false` if
+    /// nothing did.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
+    )]
+    fn watch(
+        &mut self,
+        set: &mut PollSet,
+        patience: Option<Duration>,
+        wanted: impl Fn() -> bool,
+        ready: &mut Vec<Source>,
+    ) -> io::Result<bool> {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return Ok(false);
+        }
+        let until = Instant::now() + ALERT_MAX.min(patience.unwrap_or(ALERT_MAX));
+        loop {
+            set.wait(Some(Duration::ZERO), ready)?;
+            if !ready.is_empty() || wanted() {
+                self.misses = 0;
+                return Ok(true);
+            }
+            if Instant::now() >= until {
+                break;
+            }
+            thread::yield_now();
+        }
+        self.misses += 1;
+        if self.misses >= ALERT_MISSES_MAX {
+            (self.misses, self.rest) = (ALERT_MISSES_MAX - 1, ALERT_REST);
+        }
+        Ok(false)
     }
 }
 

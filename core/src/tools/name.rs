@@ -142,7 +142,7 @@ fn joined(server: &str, tool: &str, keep: impl Fn(char) -> bool) -> String {
 fn part(raw: &str, fallback: &str, keep: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut gap = false;
-    for c in raw.chars().flat_map(char::to_lowercase) {
+    let mut add = |c: char| {
         if keep(c) {
             if gap && !out.is_empty() {
                 out.push('_');
@@ -152,6 +152,12 @@ fn part(raw: &str, fallback: &str, keep: impl Fn(char) -> bool) -> String {
         } else {
             gap = true;
         }
+    };
+    // Nearly all names are ASCII, and thousands of them are made at once.
+    if raw.is_ascii() {
+        raw.bytes().map(|byte| char::from(byte.to_ascii_lowercase())).for_each(&mut add);
+    } else {
+        raw.chars().flat_map(char::to_lowercase).for_each(&mut add);
     }
     if out.is_empty() { fallback.into() } else { out }
 }
