@@ -7,16 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidegate_core::event::Outcome;
-use tidegate_core::hub::policy::StopLadder;
-use tidegate_smol::{Guard, Settings};
+use tidegate_smol::Guard;
 
-use crate::project::{Project, call, text};
-
-/// Steps short enough for a test.
-fn hasty(mut settings: Settings) -> Settings {
-    settings.options.policy.stop = StopLadder { polite_ms: 50, terminate_ms: 100, kill_ms: 1_000 };
-    settings
-}
+use crate::project::{Project, call, hasty, text};
 
 fn run_hastily(project: &Project, entry: Value) {
     project.run_with(hasty(project.settings(&[("s", entry)])), async |host| {

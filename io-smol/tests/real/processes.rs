@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tidegate_core::event::{Outcome, ServerState, StartReport};
 
-use crate::project::{Project, call, text};
+use crate::project::{Project, call, hasty, text};
 
 fn surroundings(project: &Project, entry: Value) -> Value {
     let answer = project.run(entry, async |host| call(host, "surroundings", json!({})).await);
@@ -172,6 +174,38 @@ fn a_server_that_stops_reading_blocks_neither_the_others_nor_its_own_end() {
         stuck.cancel();
         assert_eq!(stuck.await, Outcome::Aborted);
     });
+}
+
+#[test]
+fn a_server_that_never_stops_talking_holds_up_no_other() {
+    let project = Project::new();
+    let servers = [
+        ("noise", project.server(&["noise"])),
+        ("complaints", project.server(&["complaints"])),
+        ("s", project.server(&[])),
+    ];
+    project.run_with(hasty(project.settings(&servers)), async |host| {
+        host.start().await;
+        for at in 0..200 {
+            let said = at.to_string();
+            assert_eq!(text(&call(host, "echo", json!({ "text": said })).await), said);
+        }
+    });
+}
+
+#[test]
+fn a_host_that_panics_takes_its_servers_with_it() {
+    let project = Project::new();
+    let entry = project.server(&["child", "ignore-eof", "ignore-term"]);
+    let (host, driver) = tidegate_smol::open(project.settings(&[("s", entry)])).unwrap();
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        tidegate_smol::block_on(driver, async {
+            host.start().await;
+            panic!("on purpose");
+        })
+    }));
+    assert!(panicked.is_err());
+    project.check_nothing_left(Duration::from_secs(2));
 }
 
 #[test]

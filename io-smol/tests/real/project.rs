@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tidegate_core::bytes::Json;
 use tidegate_core::config::Source;
 use tidegate_core::event::Outcome;
+use tidegate_core::hub::policy::StopLadder;
 use tidegate_core::input::Target;
 use tidegate_core::options::Options;
 use tidegate_core::tools::content;
@@ -113,6 +114,12 @@ fn processes(variable: &str, mark: &str) -> Vec<String> {
 }
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real/server.py");
+
+/// Steps short enough for a test.
+pub(crate) fn hasty(mut settings: Settings) -> Settings {
+    settings.options.policy.stop = StopLadder { polite_ms: 50, terminate_ms: 100, kill_ms: 1_000 };
+    settings
+}
 
 /// Calls a tool of the server `s`.
 pub(crate) fn call(host: &Host, tool: &str, arguments: Value) -> Call {

@@ -98,6 +98,10 @@ if "session" in MANNERS:
 if "orphan" in MANNERS:
     subprocess.Popen(["sh", "-c", 'setsid "$@" & exit', "sh", sys.executable, "-c", STAY], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
+for noisy, stream in (("noise", sys.stdout), ("complaints", sys.stderr)):
+    # A process of its own, so that the server answers all the same.
+    if noisy in MANNERS:
+        subprocess.Popen(["sh", "-c", "exec yes not a message"], stdin=subprocess.DEVNULL, stdout=stream)
 for line in sys.stdin:
     handle(json.loads(line))
 while "ignore-eof" in MANNERS:
