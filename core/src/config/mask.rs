@@ -58,6 +58,11 @@ fn masked(text: &str) -> String {
                 }
             }
             '/' if chars.peek() == Some(&'*') => block_comment(&mut chars, &mut out),
+            // After a masked letter it would look like UTF-16.
+            '\0' => {
+                out.pop();
+                out.push('\u{1}');
+            }
             c if is_word(c) => {
                 out.pop();
                 word(c, &mut chars, &mut out);
@@ -160,12 +165,15 @@ mod tests {
             "{\"a\": [-Infinity, SECRET]}",
             "{ключ \"SECRET\"}",
             "{\"a\" 7 SECRET",
+            "\u{fed0}\0\0\0 SECRET",
         ] {
             let fault = jsonc::parse(text).expect_err(text);
             let masked = unreadable(text, &fault);
             assert!(!masked.contains("SECRET"), "{masked}");
             assert_eq!(jsonc::parse(&masked).expect_err(text), fault, "{text}: {masked}");
             assert_eq!(unreadable(&masked, &fault), masked);
+            let read = super::super::encoding::decode(masked.as_bytes());
+            assert_eq!(read.map(|read| read.text), Ok(&*masked), "read as the text it is");
         }
     }
 

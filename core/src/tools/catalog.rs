@@ -116,6 +116,16 @@ pub fn derive(names: Names, slices: &[Slice<'_>]) -> (Vec<Tool>, Vec<Problem>) {
     (tools, problems)
 }
 
+/// What [`derive`] makes of one slice whose tools have these names and share none.
+pub(super) fn named(slice: &Slice<'_>, names: Vec<String>) -> (Vec<Tool>, Vec<Problem>) {
+    let problem = |def: &ToolDef| {
+        def.usable.as_ref().err().map(|reason| unusable(slice.server, &def.name, reason))
+    };
+    let problems = slice.tools.iter().filter_map(problem).collect();
+    let tools = slice.tools.iter().zip(names).map(|(def, name)| tool(slice, def, name)).collect();
+    (tools, problems)
+}
+
 fn tool(slice: &Slice<'_>, def: &ToolDef, exposed: String) -> Tool {
     let state = match (&def.usable, slice.state) {
         (Err(reason), _) => ToolState::Quarantined { reason: reason.clone() },

@@ -136,7 +136,7 @@ fn joined(server: &str, tool: &str, keep: impl Fn(char) -> bool) -> String {
     let server = part(server, "server", &keep);
     let tool = part(tool, "tool", &keep);
     let stripped = tool.strip_prefix(server.as_str()).and_then(|rest| rest.strip_prefix('_'));
-    alloc::format!("mcp_{server}_{}", stripped.unwrap_or(&tool))
+    ["mcp_", &server, "_", stripped.unwrap_or(&tool)].concat()
 }
 
 fn part(raw: &str, fallback: &str, keep: impl Fn(char) -> bool) -> String {

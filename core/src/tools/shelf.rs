@@ -136,12 +136,21 @@ impl Shelf {
     }
 
     fn keep(&mut self, offer: &Offer<'_>) {
-        let (tools, problems) = catalog::derive(self.names, &[slice(offer)]);
-        for def in offer.tools.iter() {
-            let holders = self.holders.entry(self.bare(offer.server, def)).or_insert(0);
+        let names: Vec<String> =
+            offer.tools.iter().map(|def| self.bare(offer.server, def)).collect();
+        let mut alone = true;
+        for name in &names {
+            let holders = self.holders.entry(name.clone()).or_insert(0);
             *holders += 1;
+            alone &= *holders == 1;
             self.shared += usize::from(*holders == 2);
         }
+        // Names that nobody else has need no comparing.
+        let (tools, problems) = if alone {
+            catalog::named(&slice(offer), names)
+        } else {
+            catalog::derive(self.names, &[slice(offer)])
+        };
         let kept = Kept {
             defs: Arc::clone(offer.tools),
             worth: offer.worth.clone(),

@@ -1,5 +1,6 @@
 //! Bounds: nothing grows beyond its limit, whatever a server does.
 
+use tidegate_core::event::Event;
 use tidegate_core::limits::Limits;
 
 use super::{Breach, Law, Seen};
@@ -31,5 +32,8 @@ pub(super) fn check(seen: &Seen<'_>, limits: &Limits) -> Result<(), Breach> {
     };
     let things = 1 + seen.status.servers.len() + limits.open_calls + lines;
     within("orders in one step", seen.commands.len(), PER_THING * things)?;
-    within("pieces of news in one step", seen.events.len(), PER_THING * things)
+    // Operations are the host's to ask for, as many as it likes, and each is answered once (L7).
+    let answer = |event: &&Event| matches!(event, Event::Done { .. } | Event::GateOpened(_));
+    let unasked = seen.events.len() - seen.events.iter().filter(answer).count();
+    within("pieces of news in one step", unasked, PER_THING * things)
 }
