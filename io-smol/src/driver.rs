@@ -108,6 +108,7 @@ impl Driver {
     }
 
     /// Whether anybody was told anything since this was asked last.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for smol's reactor"))]
     pub(crate) fn has_published(&mut self) -> bool {
         self.desk.has_published()
     }

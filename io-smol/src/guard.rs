@@ -16,8 +16,8 @@ use rustix::process::Pid;
 const LINES_MAX: usize = 16;
 
 /// What the guard runs. It looks more than once, whatever it finds: a server that was being
-/// started when this process ended carries its mark only once it runs. `read` takes one byte at a time, which for these few is cheaper than
-/// another process that reads more.
+/// started when this process ended carries its mark only once it runs. `read` takes one byte at
+/// a time, which for these few is cheaper than another process that reads more.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP QUIT
 groups=

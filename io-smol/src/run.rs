@@ -90,13 +90,9 @@ struct Alert {
 impl Alert {
     /// Looks for a moment whether something comes, and lets others run meanwhile; `false` if
     /// nothing did.
-    #[cfg_attr(
-        target_os = "linux",
-        expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
-    )]
     fn watch(
         &mut self,
-        set: &mut PollSet,
+        set: &PollSet,
         patience: Option<Duration>,
         wanted: impl Fn() -> bool,
         ready: &mut Vec<Source>,
@@ -260,13 +256,14 @@ mod sys {
     use crate::driver::Driver;
     use crate::reply::reply;
 
-    /// On a thread of its own: the poll set is no descriptor that a reactor could wait for.
+    /// On a thread of its own: the poll set is no descriptor that a reactor could wait for. If
+    /// the future is dropped, the thread shuts the runtime down.
     pub(super) async fn run(driver: Driver) -> io::Result<()> {
         let (done, ended) = reply();
+        let (_polled, dropped) = reply::<()>();
         let run = move || {
             let mut driver = driver;
-            let host = std::pin::pin!(std::future::pending::<()>());
-            done.give(super::drive(&mut driver, host).map(drop));
+            done.give(super::drive(&mut driver, std::pin::pin!(dropped)).map(drop));
         };
         thread::Builder::new().name("tidegate".into()).spawn(run)?;
         ended.await.unwrap_or_else(|| Err(io::Error::other("the driver's thread is gone")))

@@ -9,6 +9,7 @@ use tidegate_core::error::Category;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::trace::TraceLine;
 use tidegate_smol::Settings;
+use tidegate_smol::places::Directories;
 
 use crate::project::{Project, call, text};
 
@@ -47,28 +48,36 @@ fn a_recorded_run_replays_to_the_same_outputs() {
     let recorded = fs::read_to_string(&trace).unwrap();
     assert_eq!(fs::metadata(&trace).unwrap().permissions().mode() & 0o777, 0o600);
 
-    let mut lines = recorded.lines().map(|line| serde_json::from_str(line).unwrap());
-    let Some(TraceLine::Head { options, .. }) = lines.next() else { panic!("no head") };
-    let mut runtime = Runtime::new(*options);
-    let mut outputs = 0;
-    for line in lines {
-        match line {
-            TraceLine::Input { at, input } => runtime.handle(at, input),
-            TraceLine::Tick { at } => runtime.handle_timeout(at),
-            TraceLine::Command { command, .. } => {
-                assert_eq!(runtime.poll_command(), Some(command));
-                outputs += 1;
-            }
-            TraceLine::Event { event, .. } => {
-                assert_eq!(runtime.poll_event(), Some(event));
-                outputs += 1;
-            }
-            TraceLine::Head { .. } => panic!("a second head"),
-        }
-    }
-    assert!(runtime.is_stopped());
-    assert_eq!((runtime.poll_command(), runtime.poll_event()), (None, None));
-    assert!(outputs > 20, "{outputs}");
+    replay(&recorded);
+}
+
+#[test]
+fn a_trace_holds_no_secret_and_replays_all_the_same() {
+    // G67
+    let project = Project::new();
+    let trace = project.path().join("trace.jsonl");
+    let mut inline = project.server(&["--token=swordfish-1"]);
+    inline["env"]["API_TOKEN"] = "swordfish-2".into();
+    let file = project.path().join("mcp.json");
+    let mut filed = project.server(&[]);
+    filed["env"]["API_TOKEN"] = "swordfish-3".into();
+    fs::write(&file, json!({ "mcpServers": { "filed": filed } }).to_string()).unwrap();
+    let mut settings = project.settings(&[("s", inline)]).with_trace(&trace);
+    let places = Directories::default().places(project.path(), &[file]).unwrap();
+    settings.options.sources.extend(places.sources());
+    let report = project.run_with(settings, async |host| {
+        let report = host.start().await;
+        let answer = text(&call(host, "surroundings", json!({})).await);
+        assert!(answer.contains("swordfish-1") && answer.contains("swordfish-2"));
+        report
+    });
+    assert_eq!(report.connected.len(), 2, "{report:?}");
+    let recorded = fs::read_to_string(&trace).unwrap();
+    // What a server says is its own: the answer above tells its environment.
+    let ours = recorded.lines().filter(|line| !line.contains("\"fact\":\"received\""));
+    let ours: Vec<&str> = ours.filter(|line| !line.contains("call-finished")).collect();
+    assert!(!ours.join("\n").contains("swordfish"), "{ours:?}");
+    replay(&recorded);
 }
 
 #[test]
@@ -117,4 +126,30 @@ fn a_cache_that_cannot_be_written_is_done_without() {
     let settings = project.settings(&[("s", project.server(&[]))]).with_cache_dir(&blocked);
     let report = project.run_with(settings, async |host| host.start().await);
     assert_eq!(report.connected, ["s".into()]);
+}
+
+/// Gives a fresh machine the recorded inputs, and compares what comes out.
+fn replay(recorded: &str) {
+    let mut lines = recorded.lines().map(|line| serde_json::from_str(line).unwrap());
+    let Some(TraceLine::Head { options, .. }) = lines.next() else { panic!("no head") };
+    let mut runtime = Runtime::new(*options);
+    let mut outputs = 0;
+    for line in lines {
+        match line {
+            TraceLine::Input { at, input } => runtime.handle(at, input),
+            TraceLine::Tick { at } => runtime.handle_timeout(at),
+            TraceLine::Command { command, .. } => {
+                assert_eq!(runtime.poll_command(), Some(command));
+                outputs += 1;
+            }
+            TraceLine::Event { event, .. } => {
+                assert_eq!(runtime.poll_event(), Some(event));
+                outputs += 1;
+            }
+            TraceLine::Head { .. } => panic!("a second head"),
+        }
+    }
+    assert!(runtime.is_stopped());
+    assert_eq!((runtime.poll_command(), runtime.poll_event()), (None, None));
+    assert!(outputs > 20, "{outputs}");
 }
