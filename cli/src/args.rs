@@ -30,13 +30,15 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    the operation failed: a called tool failed, a server that was named did not connect
+  1    the operation failed: a called tool or its server failed, a server or tool is unknown, a
+       replay was different
   2    wrong usage, or a configuration file you named cannot be read
   129, 130, 143
        ended by SIGHUP, SIGINT or SIGTERM, after every server was stopped
 
 Without --config the servers come from .tidegate/mcp.json, mcp.json and .mcp.json in the project
-and from mcp.json in your own configuration directory. Try `tidegate demo` first.";
+and from your own mcp.json, in ~/.config/tidegate on Linux or in the directory that
+TIDEGATE_CONFIG_DIR names. Try `tidegate demo` first.";
 
 /// The flags that every command takes.
 #[derive(Args, Clone, Debug, Default)]

@@ -251,7 +251,7 @@ pub(crate) fn unknown<'a>(
         let total = names.clone().count();
         let told: Vec<String> = names.take(NAMES_TOLD).map(quoted).collect();
         match total {
-            0 => "there is none".to_owned(),
+            0 => format!("there are no {thing}s"),
             1 => format!("there is {}", told.join(", ")),
             _ if total > told.len() => {
                 format!("there are {} and {} more", told.join(", "), total - told.len())

@@ -42,7 +42,7 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     let folder = Folder::new()?;
     let program = env::current_exe()?;
     let trace = global.trace.clone().unwrap_or_else(|| folder.path().join("demo.trace"));
-    let mut story = Story::new(global.json);
+    let mut story = Story::new(global.json, global.quiet);
     story.title();
     let filled = fill_cache(&program, folder.path())?;
     if filled != Exit::Done {

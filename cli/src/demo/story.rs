@@ -24,6 +24,7 @@ const TAIL_LINES: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Story {
     form: Form,
+    quiet: bool,
     began: Instant,
     called: Instant,
     part: Part,
@@ -65,11 +66,12 @@ struct Report<'a> {
 }
 
 impl Story {
-    /// A story that has not begun.
-    pub(crate) fn new(json: bool) -> Self {
+    /// A story that has not begun; a quiet one ends without hints.
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
         let now = Instant::now();
         Self {
             form: if json { Form::Json } else { Form::Text(Screen::stdout().paint) },
+            quiet,
             began: now,
             called: now,
             part: Part::Starting,
@@ -226,14 +228,14 @@ impl Story {
                 as_told,
                 different: &self.different,
             })?)?;
-        } else if as_told {
+        } else if !as_told {
+            self.print("\nNot as it should be:");
+            self.different.iter().for_each(|what| self.print(&format!("  not so: {what}")));
+        } else if !self.quiet {
             self.print("\nAll of it is a record that can be drawn and run again:");
             self.print("  tidegate demo --trace demo.trace");
             self.print("  tidegate timeline demo.trace --svg demo.svg");
             self.print("  tidegate replay demo.trace");
-        } else {
-            self.print("\nNot as it should be:");
-            self.different.iter().for_each(|what| self.print(&format!("  not so: {what}")));
         }
         Ok(if as_told { Exit::Done } else { Exit::Failed })
     }

@@ -85,3 +85,11 @@ fn the_demo_as_json_says_that_all_went_as_told() {
     let report: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!((&report["as_told"], &report["processes_left"]), (&json!(true), &json!(0)));
 }
+
+#[test]
+fn a_quiet_demo_gives_no_hints() {
+    let sandbox = Sandbox::new(&json!({}));
+    let output = sandbox.run(&["demo", "--quiet"]);
+    let last = stdout(&output).lines().last().unwrap();
+    assert!(last.ends_with("0 processes left"), "{last}");
+}
