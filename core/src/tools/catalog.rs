@@ -116,7 +116,7 @@ pub fn derive(names: Names, slices: &[Slice<'_>]) -> (Vec<Tool>, Vec<Problem>) {
     (tools, problems)
 }
 
-/// What [`derive`] makes of one slice whose tools have these names and share none.
+/// What [`derive()`] makes of one slice whose tools have these names and share none.
 pub(super) fn named(slice: &Slice<'_>, names: Vec<String>) -> (Vec<Tool>, Vec<Problem>) {
     let problem = |def: &ToolDef| {
         def.usable.as_ref().err().map(|reason| unusable(slice.server, &def.name, reason))
