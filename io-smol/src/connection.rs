@@ -21,9 +21,11 @@ use crate::spawn::Started;
 /// How much is read of a pipe once nobody is left to write to it: what a pipe holds at most.
 const REST_BYTES_MAX: usize = 1024 * 1024;
 
-/// How soon a group is looked at whose leader has ended: at first, and at most.
+/// How soon a group is looked at whose leader has ended: at first, and at most. A wrapper may
+/// leave its server running for days; whatever is done to the server and the end of its output
+/// begin with short pauses again.
 const LOOK_PAUSE_MIN: Duration = Duration::from_millis(1);
-const LOOK_PAUSE_MAX: Duration = Duration::from_millis(100);
+const LOOK_PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// From which pause on a group that is still there may be one of ended processes that nobody
 /// reaps.

@@ -113,6 +113,14 @@ impl Watch {
             drop(pipe);
         }
     }
+
+    /// Has the guard do what it is there for, and waits until it has.
+    pub(crate) fn release(self) {
+        if let Some((mut guard, pipe)) = self.guard {
+            drop(pipe);
+            let _ = guard.wait();
+        }
+    }
 }
 
 fn start(mark: &str) -> io::Result<(Child, ChildStdin)> {

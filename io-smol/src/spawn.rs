@@ -217,10 +217,12 @@ impl Worker {
                 Some(Err(close)) => {
                     if let Close::Orderly = close {
                         sweep(&self.mark);
-                        // Only then: the guard stands until nothing is left to end.
-                        if let Some(watch) = self.watch {
-                            watch.retire();
-                        }
+                    }
+                    // Only then: the guard stands until nothing is left to end.
+                    match (self.watch, close) {
+                        (Some(watch), Close::Orderly) => watch.retire(),
+                        (Some(watch), Close::Broken) => watch.release(),
+                        (None, _) => {}
                     }
                     self.inbox.report(Message::Ended);
                     return;

@@ -36,7 +36,8 @@ impl PollSet {
     pub(super) fn new() -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        epoll::add(&epoll, &bell, EventData::new_u64(BELL), EventFlags::IN)?;
+        // Edge-triggered: each ring is reported once, and need not be read away.
+        epoll::add(&epoll, &bell, EventData::new_u64(BELL), EventFlags::IN | EventFlags::ET)?;
         Ok(Self { epoll, bell: Bell(Arc::new(bell)) })
     }
 
@@ -62,9 +63,7 @@ impl PollSet {
             Err(error) => return Err(error.into()),
         };
         for event in events {
-            if event.data.u64() == BELL {
-                let _ = rustix::io::read(&*self.bell.0, &mut [0; 8]);
-            } else {
+            if event.data.u64() != BELL {
                 ready(event.data.u64());
             }
         }
