@@ -433,3 +433,19 @@ pub struct Problem {
     /// What is wrong and what to do, in one line without secrets.
     pub message: String,
 }
+
+impl Problem {
+    /// A warning about a server that stands in no file.
+    #[must_use]
+    pub fn of_server(server: &ServerName, category: Category, message: String) -> Self {
+        Self {
+            severity: Severity::Warning,
+            category,
+            file: None,
+            line: None,
+            key: None,
+            server: Some(server.clone()),
+            message,
+        }
+    }
+}

@@ -2,7 +2,6 @@
 //!
 //! Floor 3. Every transition goes through [`Server::enter`].
 
-use alloc::borrow::ToOwned;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -269,13 +268,5 @@ impl Server {
 }
 
 fn problem(server: &crate::id::ServerName, category: Category, message: &str) -> Problem {
-    Problem {
-        severity: Severity::Warning,
-        category,
-        file: None,
-        line: None,
-        key: None,
-        server: Some(server.to_owned()),
-        message: alloc::format!("Server \"{server}\": {message}"),
-    }
+    Problem::of_server(server, category, alloc::format!("Server \"{server}\": {message}"))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::name::{Assigned, assign};
 use crate::bytes::Json;
-use crate::error::{Category, Problem, Severity};
+use crate::error::{Category, Problem};
 use crate::hub::policy::Names;
 use crate::id::ServerName;
 use crate::wire::mcp::ToolDef;
@@ -145,28 +145,16 @@ fn tool(slice: &Slice<'_>, def: &ToolDef, exposed: String) -> Tool {
     }
 }
 
-fn problem(category: Category, server: &ServerName, message: String) -> Problem {
-    Problem {
-        severity: Severity::Warning,
-        category,
-        file: None,
-        line: None,
-        key: None,
-        server: Some(server.clone()),
-        message,
-    }
-}
-
 fn unusable(server: &ServerName, tool: &str, reason: &str) -> Problem {
     let message = alloc::format!("tool {tool:?} of server \"{server}\" is not offered: {reason}");
-    problem(Category::InvalidTool, server, message)
+    Problem::of_server(server, Category::InvalidTool, message)
 }
 
 fn repeated(server: &ServerName, tool: &str) -> Problem {
     let message = alloc::format!(
         "server \"{server}\" lists tool {tool:?} more than once; the first is offered"
     );
-    problem(Category::InvalidTool, server, message)
+    Problem::of_server(server, Category::InvalidTool, message)
 }
 
 fn collision(
@@ -186,7 +174,7 @@ fn collision(
             "tool {tool:?} of server \"{server}\" is offered as {exposed}: {other} has a name like it"
         ),
     };
-    problem(Category::ToolNameCollision, server, message)
+    Problem::of_server(server, Category::ToolNameCollision, message)
 }
 
 #[cfg(test)]
