@@ -230,38 +230,22 @@ impl Runtime {
 
 #[cfg(feature = "_explore")]
 mod explore {
-    use core::hash::Hasher;
+    use core::hash::Hasher as _;
 
     use super::Runtime;
+    use crate::canon::Hasher;
     use crate::id::ServerName;
     use crate::time::Timestamp;
-
-    /// FNV-1a with 128 bits, as in `canon`, fed piece by piece.
-    struct Wide(u128);
-
-    impl Hasher for Wide {
-        fn write(&mut self, bytes: &[u8]) {
-            const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-            for byte in bytes {
-                self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
-            }
-        }
-
-        #[expect(clippy::cast_possible_truncation, reason = "the low half is as good as the high")]
-        fn finish(&self) -> u64 {
-            self.0 as u64
-        }
-    }
 
     impl Runtime {
         /// A number that is equal for runtimes that will behave alike from here on, times taken
         /// relative to `now`. Outputs must be drained.
         #[must_use]
         pub fn fingerprint(&self, now: Timestamp) -> u128 {
-            let mut wide = Wide(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
-            wide.write_u8(u8::from(self.stopped));
-            self.hub.digest(now, &mut wide);
-            wide.0
+            let mut hasher = Hasher::default();
+            hasher.write_u8(u8::from(self.stopped));
+            self.hub.digest(now, &mut hasher);
+            hasher.value()
         }
 
         /// The name of a server's phase: `absent`, `idle`, `opening`, `greeting`, `listing`,

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::digest::Wide;
+use tidegate_core::canon;
 
 /// A value behind a shared pointer, with its hash.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,9 +15,9 @@ pub(crate) struct Hashed<T> {
 
 impl<T: Clone + Hash> Hashed<T> {
     pub(crate) fn new(value: T) -> Self {
-        let mut wide = Wide::default();
-        value.hash(&mut wide);
-        Self { value: Arc::new(value), hash: wide.value() }
+        let mut hasher = canon::Hasher::default();
+        value.hash(&mut hasher);
+        Self { value: Arc::new(value), hash: hasher.value() }
     }
 
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut T)) {

@@ -29,7 +29,6 @@
 )]
 
 pub mod choices;
-mod digest;
 pub mod driver;
 pub mod explore;
 pub mod fuzz;

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tidegate_core::bytes::Json;
+use tidegate_core::canon;
 use tidegate_core::command::Command;
 use tidegate_core::error::Exit;
 use tidegate_core::event::Event;
@@ -20,7 +21,6 @@ use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
 use tidegate_core::trace::{TRACE_VERSION, TraceLine};
 
-use crate::digest::Wide;
 use crate::driver::{Driver, Lane};
 use crate::laws::{Breach, Law, Laws, Seen, clock};
 use crate::machine::Machine;
@@ -414,13 +414,13 @@ impl<M: Machine> World<M> {
     /// A number that is equal for worlds that will go on alike.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        let mut wide = Wide::default();
-        self.machine.fingerprint(self.now).hash(&mut wide);
-        self.driver.digest(self.now, &mut wide);
-        self.laws.digest(self.now, &mut wide);
-        self.model.digest(&mut wide);
-        (self.next_call, self.next_op).hash(&mut wide);
-        wide.value()
+        let mut hasher = canon::Hasher::default();
+        self.machine.fingerprint(self.now).hash(&mut hasher);
+        self.driver.digest(self.now, &mut hasher);
+        self.laws.digest(self.now, &mut hasher);
+        self.model.digest(&mut hasher);
+        (self.next_call, self.next_op).hash(&mut hasher);
+        hasher.value()
     }
 
     /// Checks the laws that need a copy of the machine: ticks that come early and facts about

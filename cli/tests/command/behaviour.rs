@@ -1,8 +1,8 @@
 //! What the command does, where a transcript cannot show it.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Read};
+use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -211,6 +211,13 @@ fn sighup_during_startup_ends_every_server_and_exits_with_129() {
     assert_eq!(exit_code_after(Signal::HUP), Some(129));
 }
 
+/// The reader takes one byte, and holds the pipe open.
+fn assert_a_signal_ends(child: &mut Child, mut reader: impl Read) {
+    reader.read_exact(&mut [0]).unwrap();
+    kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+}
+
 /// The result is larger than a pipe, and its reader takes one byte of it.
 #[test]
 fn a_reader_who_does_not_read_does_not_hold_up_a_signal() {
@@ -225,12 +232,9 @@ fn a_reader_who_does_not_read_does_not_hold_up_a_signal() {
     );
     let sandbox = Sandbox::new(&json!({"big": script}));
     let mut child = sandbox.command(&["list"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut reader = child.stdout.take().unwrap();
-    reader.read_exact(&mut [0]).unwrap();
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let reader = child.stdout.take().unwrap();
+    assert_a_signal_ends(&mut child, reader);
     sandbox.assert_nothing_is_left();
-    drop(reader);
 }
 
 #[test]
@@ -239,12 +243,9 @@ fn a_reader_of_messages_who_does_not_read_does_not_hold_up_a_signal() {
     let sandbox = Sandbox::new(&json!({"talks": talks}));
     let mut command = sandbox.command(&["list", "-v", "--wait"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut reader = child.stderr.take().unwrap();
-    reader.read_exact(&mut [0]).unwrap();
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let reader = child.stderr.take().unwrap();
+    assert_a_signal_ends(&mut child, reader);
     sandbox.assert_nothing_is_left();
-    drop(reader);
 }
 
 #[test]

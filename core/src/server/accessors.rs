@@ -45,14 +45,7 @@ impl Server {
     /// Its tools, while it is ready.
     #[must_use]
     pub const fn tools(&self) -> Option<&Arc<[ToolDef]>> {
-        match &self.phase {
-            Phase::Ready { tools, .. } => Some(&tools.list),
-            Phase::Opening { .. }
-            | Phase::Greeting { .. }
-            | Phase::Listing { .. }
-            | Phase::Stopping { .. }
-            | Phase::Gone => None,
-        }
+        if let Phase::Ready { tools, .. } = &self.phase { Some(&tools.list) } else { None }
     }
 
     /// Whether it offers this tool, while it is ready.
@@ -70,14 +63,7 @@ impl Server {
     /// Milliseconds from its start to its tools, while it is ready.
     #[must_use]
     pub const fn connect_ms(&self) -> Option<u64> {
-        match &self.phase {
-            Phase::Ready { connect_ms, .. } => Some(*connect_ms),
-            Phase::Opening { .. }
-            | Phase::Greeting { .. }
-            | Phase::Listing { .. }
-            | Phase::Stopping { .. }
-            | Phase::Gone => None,
-        }
+        if let Phase::Ready { connect_ms, .. } = &self.phase { Some(*connect_ms) } else { None }
     }
 
     /// Lines of its output that were no messages (F-041).

@@ -3,11 +3,11 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
+use tidegate_core::canon;
 use tidegate_core::error::Exit;
 use tidegate_core::id::{CallId, ServerName};
 use tidegate_core::input::{Fact, Input};
 
-use crate::digest::Wide;
 use crate::driver::{Lane, Pipe};
 use crate::machine::Machine;
 use crate::violation::Violation;
@@ -83,9 +83,9 @@ impl<M: Machine> Node<M> {
     }
 
     pub(super) fn fingerprint(&self) -> u128 {
-        let mut wide = Wide::default();
-        (self.world.fingerprint(), &self.budget).hash(&mut wide);
-        wide.value()
+        let mut hasher = canon::Hasher::default();
+        (self.world.fingerprint(), &self.budget).hash(&mut hasher);
+        hasher.value()
     }
 
     /// Whether anything happens by itself.
