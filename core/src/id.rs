@@ -62,6 +62,13 @@ counted_id!(
     ReadId,
     "r"
 );
+counted_id!(
+    /// One runtime, or whatever else offers a session tools, among those that share a
+    /// [`Registry`](crate::tools::registry::Registry). Chosen by the host and not used again
+    /// once it was released; where two offer a tool of the same name, the lower number has it.
+    OwnerId,
+    "w"
+);
 
 /// The counter behind the ids the core makes.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]

@@ -5,4 +5,5 @@
 pub mod catalog;
 pub mod content;
 pub mod name;
+pub mod registry;
 pub mod shelf;
