@@ -13,9 +13,13 @@ mod hosts;
 mod races;
 #[path = "process/reload.rs"]
 mod reload;
+#[path = "process/sessions.rs"]
+mod sessions;
 #[path = "process/spawning.rs"]
 mod spawning;
 #[path = "process/startup.rs"]
 mod startup;
+#[path = "process/subagents.rs"]
+mod subagents;
 #[path = "process/teardown.rs"]
 mod teardown;

@@ -45,11 +45,13 @@ impl Desk {
         self.shutdowns.push(reply);
     }
 
-    /// Takes on an observer, who hears the present revision first if there is one.
-    pub(crate) fn observe(&mut self, observer: Observer, revision: u64) {
-        if revision == 0 || observer.tell(&Event::ToolsChanged { revision }) {
-            self.observers.push(observer);
+    /// Takes on an observer, who hears first what there is already, so that nothing that came
+    /// before it is missed (G25).
+    pub(crate) fn observe(&mut self, observer: Observer, present: impl Iterator<Item = Event>) {
+        for event in present {
+            observer.tell(&event);
         }
+        self.observers.push(observer);
     }
 
     /// Whether anything was published since this was asked last.

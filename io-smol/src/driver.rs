@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use tidegate_core::command::Command;
 use tidegate_core::error::{Category, Problem, Severity};
-use tidegate_core::event::Event;
+use tidegate_core::event::{Event, Outcome};
 use tidegate_core::input::{Input, Request};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
+use tidegate_core::tools::registry::Offering;
 
 use crate::connections::Connections;
 use crate::descendants::MARK_VARIABLE;
@@ -196,9 +197,14 @@ impl Driver {
                 self.desk.await_stopped(reply);
                 self.handle(at, Input::Host(Request::Shutdown));
             }
-            Message::Call(new, reply) => {
-                self.desk.await_call(new.call, reply);
-                self.handle(at, Input::Host(Request::Call(new)));
+            Message::Call(new, scope, reply) => {
+                let refused = scope.map(|it| it.check(self.runtime.catalog(), &new.target));
+                if let Some(Err(error)) = refused {
+                    reply.give(Outcome::Failed(error));
+                } else {
+                    self.desk.await_call(new.call, reply);
+                    self.handle(at, Input::Host(Request::Call(new)));
+                }
             }
             Message::Status(reply) => {
                 let mut status = self.runtime.status();
@@ -206,8 +212,11 @@ impl Driver {
                 reply.give(status);
             }
             Message::Catalog(reply) => reply.give(Arc::clone(self.runtime.catalog())),
+            Message::Offering(reply) => {
+                reply.give(Offering::new(self.runtime.catalog(), &self.runtime.status()));
+            }
             Message::Observe(observer) => {
-                self.desk.observe(observer, self.runtime.catalog().revision);
+                self.desk.observe(observer, present(&self.runtime));
             }
             Message::Fact(fact) => self.handle(at, Input::Io(fact)),
             Message::Started(conn, result) => self.connections.started(conn, result),
@@ -306,6 +315,12 @@ impl Driver {
         let caching = self.errands.end();
         [spawned, recorded, caching].into_iter().filter(|it| *it).count()
     }
+}
+
+/// The revisions of all that has changed so far.
+fn present(runtime: &Runtime) -> impl Iterator<Item = Event> {
+    let tools = Event::ToolsChanged { revision: runtime.catalog().revision };
+    [(runtime.catalog().revision, tools)].into_iter().filter(|it| it.0 > 0).map(|it| it.1)
 }
 
 impl fmt::Debug for Driver {

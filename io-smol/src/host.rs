@@ -14,10 +14,13 @@ use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, OpId, ServerName};
 use tidegate_core::input::{Request, Target};
 use tidegate_core::tools::catalog::Catalog;
+use tidegate_core::tools::proxy::Scope;
+use tidegate_core::tools::registry::Offering;
 
 use crate::events::{Events, subscription};
 use crate::inbox::{Inbox, Message};
 use crate::reply::{Answer, reply};
+use crate::subagent::Subagent;
 
 /// A handle to a runtime. Cheap to clone; may be used from any task and thread.
 ///
@@ -101,10 +104,15 @@ impl Host {
     /// progress, if not the server's own or the default. The call is under way when this
     /// returns; it ends when the future resolves or is dropped.
     pub fn call(&self, target: Target, arguments: Json, timeout_ms: Option<u64>) -> Call {
-        let (reply, answer) = reply();
-        let inbox = Arc::clone(&self.handle.inbox);
-        let id = inbox.call(target, arguments, timeout_ms, reply);
-        Call { id, inbox, answer, ended: AtomicBool::new(false) }
+        Call::place(&self.handle.inbox, target, arguments, timeout_ms, None)
+    }
+
+    /// A handle for a subagent, which sees and calls the part of the tools that is in `scope`,
+    /// through the connections of this runtime, and ends with it (G73). It is no handle that
+    /// keeps the runtime alive.
+    #[must_use]
+    pub fn subagent(&self, scope: Scope) -> Subagent {
+        Subagent::new(Arc::clone(&self.handle.inbox), scope)
     }
 
     /// What is known of the servers, after everything asked before took effect.
@@ -125,21 +133,33 @@ impl Host {
     /// What the agent may call, after everything asked before took effect. The same allocation
     /// as long as nothing changes.
     pub async fn catalog(&self) -> Arc<Catalog> {
+        catalog(&self.handle.inbox).await
+    }
+
+    /// Tools and instructions of one and the same moment, for the
+    /// [`Registry`](tidegate_core::tools::registry::Registry) of a session. When to ask for
+    /// them: see [`Host::events`].
+    pub async fn offering(&self) -> Offering {
         loop {
             let (reply, answer) = reply();
-            self.handle.inbox.ask(Message::Catalog(reply));
-            if let Some(catalog) = answer.await {
-                return catalog;
+            self.handle.inbox.ask(Message::Offering(reply));
+            if let Some(offering) = answer.await {
+                return offering;
             }
             if let Some(last) = self.handle.inbox.last() {
-                return last.catalog;
+                return Offering::new(&last.catalog, &last.status);
             }
             yield_now().await;
         }
     }
 
-    /// What happens from here on, the present revision of the catalogue first. Not the outcomes
-    /// of calls: a result of many megabytes belongs to the one who called.
+    /// What happens from here on. Any number of observers may listen, from any moment on.
+    ///
+    /// What was offered before is not missed: the first news is the present revision of the
+    /// catalogue, unless nothing was offered yet, and each change counts by one from there
+    /// (G25). An observer that is too slow is told how many news it lost
+    /// ([`News::Missed`](crate::News::Missed)). Outcomes of calls are not among the news: a
+    /// result of many megabytes belongs to the one who called.
     #[must_use]
     pub fn events(&self) -> Events {
         let (observer, events) = subscription();
@@ -159,6 +179,21 @@ impl Host {
     }
 }
 
+/// What may be called, after everything asked before took effect.
+pub(crate) async fn catalog(inbox: &Inbox) -> Arc<Catalog> {
+    loop {
+        let (reply, answer) = reply();
+        inbox.ask(Message::Catalog(reply));
+        if let Some(catalog) = answer.await {
+            return catalog;
+        }
+        if let Some(last) = inbox.last() {
+            return last.catalog;
+        }
+        yield_now().await;
+    }
+}
+
 /// A tool call under way: a future of its [`Outcome`]. Dropping it unfinished cancels it.
 #[derive(Debug)]
 #[must_use = "dropping a call cancels it"]
@@ -171,6 +206,19 @@ pub struct Call {
 }
 
 impl Call {
+    pub(crate) fn place(
+        inbox: &Arc<Inbox>,
+        target: Target,
+        arguments: Json,
+        timeout_ms: Option<u64>,
+        scope: Option<Arc<Scope>>,
+    ) -> Self {
+        let (reply, answer) = reply();
+        let inbox = Arc::clone(inbox);
+        let id = inbox.call(target, arguments, timeout_ms, scope, reply);
+        Self { id, inbox, answer, ended: AtomicBool::new(false) }
+    }
+
     /// The number of the call, as in [`Event::CallProgressed`].
     ///
     /// [`Event::CallProgressed`]: tidegate_core::event::Event::CallProgressed

@@ -17,6 +17,8 @@ use tidegate_core::id::{CallId, ConnId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
+use tidegate_core::tools::proxy::Scope;
+use tidegate_core::tools::registry::Offering;
 
 use crate::events::Observer;
 use crate::reply::Reply;
@@ -38,12 +40,15 @@ pub(crate) enum Message {
     Operate(OpId, Request, Reply<OpResult>),
     /// A shutdown, and who waits for it.
     Shutdown(Reply<()>),
-    /// A call, and who waits for its outcome.
-    Call(NewCall, Reply<Outcome>),
+    /// A call, the part of the tools that it must be in if it is not the host's own, and who
+    /// waits for its outcome.
+    Call(NewCall, Option<Arc<Scope>>, Reply<Outcome>),
     /// A question about the servers.
     Status(Reply<Status>),
     /// A question about the tools.
     Catalog(Reply<Arc<Catalog>>),
+    /// A question about the tools and what their servers say.
+    Offering(Reply<Offering>),
     /// Somebody wants to hear what happens.
     Observe(Observer),
     /// Something happened.
@@ -120,13 +125,14 @@ impl Inbox {
         target: Target,
         arguments: Json,
         timeout_ms: Option<u64>,
+        scope: Option<Arc<Scope>>,
         reply: Reply<Outcome>,
     ) -> CallId {
         let mut state = self.lock();
         let call = CallId::new(state.calls);
         state.calls += 1;
         let new = NewCall { call, target, arguments, timeout_ms };
-        self.put_into(state, Message::Call(new, reply), HOST_MESSAGES_MAX);
+        self.put_into(state, Message::Call(new, scope, reply), HOST_MESSAGES_MAX);
         call
     }
 

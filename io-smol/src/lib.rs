@@ -26,6 +26,36 @@
 //! # }
 //! ```
 //!
+//! # A session that follows
+//!
+//! Servers come late, come again, and change what they offer. A session of an agent that is told
+//! so offers the newest tools without a restart, keeps what its user switched, and has tools and
+//! prompt of one and the same moment; a
+//! [`Registry`](tidegate_core::tools::registry::Registry) is all it takes.
+//!
+//! ```no_run
+//! use tidegate_core::event::Event;
+//! use tidegate_core::id::OwnerId;
+//! use tidegate_core::tools::registry::{Activation, Registry};
+//! use tidegate_smol::{Host, News};
+//!
+//! async fn follow(host: Host, mut offer: impl FnMut(&Registry)) {
+//!     let mut session = Registry::new(Activation::All, vec![]);
+//!     // Whenever this begins: the first news is where things stand.
+//!     let mut events = host.events();
+//!     while let Some(news) = events.next().await {
+//!         if matches!(news, News::Event(Event::ToolsChanged { .. }) | News::Missed(_)) {
+//!             // Revisions may be skipped: this one is the newest.
+//!             session.refresh(OwnerId::new(0), host.offering().await);
+//!             offer(&session);
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! A [`Subagent`] is a handle for an agent that this one starts: it sees a part of the tools,
+//! calls them through the same connections, and ends with them.
+//!
 //! Linux is what is tested. Elsewhere on Unix the same code runs with a thread per server that
 //! waits for its end.
 
@@ -53,9 +83,11 @@ mod run;
 mod settings;
 pub mod signals;
 mod spawn;
+mod subagent;
 
 pub use driver::{Driver, open};
 pub use events::{Events, News};
 pub use host::{Call, Host};
 pub use run::block_on;
 pub use settings::{Guard, Settings};
+pub use subagent::Subagent;

@@ -5,5 +5,6 @@
 pub mod catalog;
 pub mod content;
 pub mod name;
+pub mod proxy;
 pub mod registry;
 pub mod shelf;
