@@ -3,16 +3,36 @@
 //! They are installed by `tests/servers/install`, pinned, which `tests/run` does. The tests are
 //! ignored unless asked for; asked for without the servers, they fail.
 
+#[path = "servers/real.rs"]
+mod real;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidegate_core::event::ServerState;
+use tidegate_core::bytes::Json;
+use tidegate_core::event::Outcome;
+use tidegate_core::hub::status::Status;
+use tidegate_core::input::Target;
+use tidegate_core::tools::catalog::Catalog;
 use tidegate_smol::Host;
-use tidegate_tests::live::{World, config, say};
+use tidegate_tests::live::{World, config};
 use tidegate_tests::processes::program;
+
+use real::{Client, check, entry, real};
+
+impl Client for Host {
+    async fn look(&self) -> (Status, Arc<Catalog>) {
+        (self.status().await, self.catalog().await)
+    }
+
+    async fn call(&self, target: Target, arguments: Json) -> Outcome {
+        Self::call(self, target, arguments, None).await
+    }
+}
 
 /// How package runners start what they have fetched: from a shell that waits for it (`npx`), and
 /// from one that has gone when the server runs.
@@ -20,101 +40,6 @@ const RUNNERS: [(&str, &str); 2] = [
     ("waiting", r#"exec 3<&0; "$@" <&3 3<&- & exec 3<&-; wait"#),
     ("nested", r#"sh -c '"$@"; exit' sh "$@"; exit"#),
 ];
-
-struct Real {
-    name: &'static str,
-    /// The command line.
-    words: Vec<String>,
-    /// Some of its tools.
-    tools: &'static [&'static str],
-    /// One call, and what its answer must contain.
-    call: (&'static str, Value, String),
-}
-
-fn installed(path: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(".servers").join(path);
-    assert!(file.exists(), "{} is missing: run tests/servers/install", file.display());
-    file.display().to_string()
-}
-
-fn node(name: &str) -> String {
-    installed(&format!("node_modules/.bin/{name}"))
-}
-
-fn python(name: &str) -> String {
-    installed(&format!("python/bin/{name}"))
-}
-
-/// Every real server, in a project that has a file and a repository for them.
-fn real(world: &World) -> Vec<Real> {
-    let dir = fs::canonicalize(world.dir()).expect("a directory");
-    fs::write(dir.join("note.txt"), "written for the test").expect("a file");
-    let init = Command::new("git").args(["init", "--quiet"]).arg(&dir).status();
-    assert!(init.expect("git").success());
-    let dir = dir.display().to_string();
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let note = format!("{dir}/note.txt");
-    let entity = json!({"name": "Ada", "entityType": "person", "observations": ["counts"]});
-    vec![
-        Real {
-            name: "everything",
-            words: words(&[&node("mcp-server-everything"), "stdio"]),
-            tools: &["echo", "get-sum", "get-structured-content"],
-            call: ("get-sum", json!({"a": 19, "b": 23}), "42".into()),
-        },
-        Real {
-            name: "filesystem",
-            words: words(&[&node("mcp-server-filesystem"), &dir]),
-            tools: &["read_text_file", "list_directory"],
-            call: ("read_text_file", json!({"path": note}), "written for the test".into()),
-        },
-        Real {
-            name: "memory",
-            words: words(&[&node("mcp-server-memory")]),
-            tools: &["create_entities", "read_graph"],
-            call: ("create_entities", json!({"entities": [entity]}), "Ada".into()),
-        },
-        Real {
-            name: "time",
-            words: words(&[&python("mcp-server-time"), "--local-timezone", "UTC"]),
-            tools: &["get_current_time", "convert_time"],
-            call: ("get_current_time", json!({"timezone": "UTC"}), "UTC".into()),
-        },
-        Real {
-            name: "git",
-            words: words(&[&python("mcp-server-git"), "--repository", &dir]),
-            tools: &["git_status", "git_log"],
-            call: ("git_status", json!({"repo_path": dir}), "note.txt".into()),
-        },
-    ]
-}
-
-/// An entry for a real server, run directly or by a shell with this script.
-fn entry(world: &World, server: &Real, runner: Option<&str>) -> Value {
-    let mut words: Vec<&str> = server.words.iter().map(String::as_str).collect();
-    if let Some(script) = runner {
-        words.splice(0..0, ["sh", "-c", script, "sh"]);
-    }
-    let mut entry = world.entry(words[0], &words[1..]);
-    // It would write into its own package otherwise.
-    entry["env"]["MEMORY_FILE_PATH"] = json!(world.dir().join("memory.jsonl"));
-    entry
-}
-
-async fn check(host: &Host, server: &Real) {
-    let status = host.status().await;
-    let own = status.servers.iter().find(|status| status.name.as_str() == server.name);
-    assert_eq!(own.expect("its status").state, ServerState::Connected, "{}", server.name);
-    let catalog = host.catalog().await;
-    let own = catalog.tools.iter().filter(|tool| tool.server.as_str() == server.name);
-    let offered: Vec<&str> = own.map(|tool| tool.tool.as_str()).collect();
-    for tool in server.tools {
-        assert!(offered.contains(tool), "{} offers {offered:?}", server.name);
-    }
-    let (tool, arguments, wanted) = &server.call;
-    let text = say(host, server.name, tool, arguments.clone()).await;
-    assert!(text.contains(wanted), "{}: {text}", server.name);
-}
 
 #[test]
 #[ignore = "needs tests/servers/install"]
