@@ -401,6 +401,14 @@ pub enum Category {
     ToolNameCollision,
     /// A tool that cannot be offered.
     InvalidTool,
+    /// A resource, or a template of resources, that cannot be offered.
+    InvalidResource,
+    /// A prompt that cannot be offered.
+    InvalidPrompt,
+    /// A list that was to be read anew and could not be; the earlier one stays.
+    StaleList,
+    /// A resource whose changes cannot be followed.
+    NotSubscribed,
     /// A cached tool list that cannot be used.
     InvalidCache,
     /// The server's output held something that is not a message.

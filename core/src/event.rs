@@ -58,6 +58,16 @@ pub enum Event {
         /// `level`, `logger?`, `data`, as received. Untrusted text.
         message: Json,
     },
+    /// A server notified of something that the runtime does not heed itself.
+    Notified {
+        /// The server.
+        server: ServerName,
+        /// The method. Untrusted text.
+        method: String,
+        /// The parameters as received. Untrusted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        params: Option<Json>,
+    },
     /// A server wrote to its standard error. Only with `Options::forward_stderr`.
     Complained {
         /// The server.

@@ -21,6 +21,17 @@ pub struct Limits {
     pub pages: usize,
     /// How many tools one server may offer. Default 10,000.
     pub tools_per_server: usize,
+    /// How many resources, and as many templates of resources, one server may offer. Default
+    /// 10,000.
+    pub resources_per_server: usize,
+    /// How many prompts one server may offer. Default 10,000.
+    pub prompts_per_server: usize,
+    /// How many resources of one server are subscribed to at once, the first ones of its list.
+    /// Default 1,000.
+    pub subscriptions_per_server: usize,
+    /// How many requests to subscribe or unsubscribe may be under way on one connection.
+    /// Default 16.
+    pub subscribing_at_once: usize,
     /// How many calls may be open at once, over all servers. Default 4,096.
     pub open_calls: usize,
     /// How many problems are kept for the status; later ones are counted. Default 1,000.
@@ -41,6 +52,10 @@ impl Default for Limits {
             stderr_tail_bytes: 64 * 1024,
             pages: 1_000,
             tools_per_server: 10_000,
+            resources_per_server: 10_000,
+            prompts_per_server: 10_000,
+            subscriptions_per_server: 1_000,
+            subscribing_at_once: 16,
             open_calls: 4_096,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,

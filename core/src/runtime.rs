@@ -51,6 +51,8 @@ impl Runtime {
             ladder: options.policy.stop.clone(),
             connect_ms: options.policy.connect_ms,
             list_ms: options.policy.list_ms,
+            list_changed: options.policy.list_changed.clone(),
+            extras: options.policy.extras,
         };
         Self {
             clock: Timestamp::ZERO,

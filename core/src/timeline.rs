@@ -215,6 +215,11 @@ impl Display for Text<'_, Event> {
             Event::Logged { server, message } => {
                 write!(f, "Logged {server} {}", Cut(message.as_str()))
             }
+            Event::Notified { server, method, params } => {
+                write!(f, "Notified {server} {}", Cut(method))?;
+                let params = params.as_ref().map(|params| Cut(params.as_str()));
+                params.iter().try_for_each(|params| write!(f, " {params}"))
+            }
             Event::Complained { server, text } => write!(f, "Complained {server} {}", Cut(text)),
             Event::ProblemFound(problem) => write!(f, "ProblemFound {}", Text(problem)),
             Event::Done { op, result } => write!(f, "Done {op} {}", Text(result)),

@@ -85,7 +85,14 @@ impl Hub {
             Signal::Greeted => {
                 self.touched.insert(name.clone());
             }
-            Signal::Ready => self.ready(name, out),
+            Signal::Ready => self.ready(name, now, out),
+            Signal::ToolsListed => self.tools_listed(name, out),
+            Signal::ResourcesListed | Signal::PromptsListed => {
+                self.touched.insert(name.clone());
+            }
+            Signal::Notified { method, params } => {
+                out.event(Event::Notified { server: name.clone(), method, params });
+            }
             Signal::Deaf => {
                 self.touched.insert(name.clone());
                 self.calls.fail_on(conn, &CallError::Closed, out);
@@ -95,17 +102,24 @@ impl Hub {
         }
     }
 
-    fn ready(&mut self, name: &ServerName, out: &mut Outbox) {
+    fn ready(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        self.touched.insert(name.clone());
         // A live list takes the place of a cached one, also of one that is still being read.
         slot.cached = Cached::Unknown;
+        self.tools_listed(name, out);
+        self.send_waiting(name, out);
+        self.load_extras(name, now, out);
+    }
+
+    /// A list of tools came: it is offered and stored.
+    fn tools_listed(&mut self, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        self.touched.insert(name.clone());
         let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
         if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
             let content = cache::encode(name, fingerprint, tools).into_bytes().into();
             out.command(Command::WriteCache { key, content });
         }
-        self.send_waiting(name, out);
     }
 
     fn failed(&mut self, name: &ServerName, out: &mut Outbox) {

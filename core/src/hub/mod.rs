@@ -18,6 +18,7 @@ pub mod calls;
 mod digest;
 mod gate;
 mod lifecycle;
+mod live;
 mod ops;
 pub mod policy;
 mod problems;

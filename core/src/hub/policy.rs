@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::server::live::Extras;
+pub use crate::server::refresh::ListChanged;
 pub use crate::server::stop::StopLadder;
 
 /// The choices.
@@ -32,6 +34,11 @@ pub struct Policy {
     pub call_max_ms: u64,
     /// What becomes of deferred tools whose server fails after the gate.
     pub late_failure: LateFailure,
+    /// What happens when a server says that its tools, resources or prompts changed. Default:
+    /// they are listed again; documented: nothing.
+    pub list_changed: ListChanged,
+    /// Whether resources and prompts are loaded. Default: yes; documented: no.
+    pub extras: Extras,
     /// How tools are named for the model.
     pub names: Names,
     /// Which definitions run without the user's approval.
@@ -80,6 +87,8 @@ impl Default for Policy {
             call_ms: 60_000,
             call_max_ms: 600_000,
             late_failure: LateFailure::MarkFailed,
+            list_changed: ListChanged::default(),
+            extras: Extras::Load,
             names: Names::Distinct,
             trust: Trust::Ask,
             stop: StopLadder::default(),
@@ -95,6 +104,8 @@ impl Policy {
             startup_deadline_ms: None,
             call_ms: 30_000,
             late_failure: LateFailure::Keep,
+            list_changed: ListChanged::Ignore,
+            extras: Extras::Skip,
             names: Names::Documented,
             trust: Trust::All,
             ..Self::default()

@@ -106,8 +106,14 @@ impl Server {
         self.session.digest(state);
         match &self.phase {
             Phase::Greeting { retried, .. } => retried.hash(state),
-            Phase::Listing { listing, .. } => listing.hash(state),
-            Phase::Ready { tools, .. } => tools.hash(state),
+            Phase::Listing { listing, again, .. } => {
+                listing.hash(state);
+                again.map(|burst| burst.left(now)).hash(state);
+            }
+            Phase::Ready { tools, live, .. } => {
+                tools.hash(state);
+                live.digest(now, state);
+            }
             Phase::Opening { .. } | Phase::Stopping { .. } | Phase::Gone => {}
         }
     }

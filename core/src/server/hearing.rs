@@ -10,9 +10,10 @@ use crate::error::{CallError, Category, Cause, Failure, Problem, RpcError, Sever
 use crate::outbox::Outbox;
 use crate::time::Timestamp;
 use crate::wire::dialect::Revision;
-use crate::wire::mcp::{self, METHOD_NOT_FOUND};
+use crate::wire::mcp::{self, List};
 
 use super::listing::{Listing, Turn};
+use super::live::Live;
 use super::stop::Stop;
 use super::{Asked, Heard, Phase, Server, Signal, Tools, Why};
 
@@ -30,6 +31,10 @@ impl Server {
             Heard::TooLong { asked: Some(Asked::Call(call)), limit } => {
                 signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
             }
+            Heard::TooLong { asked: Some(Asked::List(list)), limit } => {
+                let cause = Cause::Limit { what: "message".into(), limit };
+                self.relisted(now, list, Err(cause), signals, out);
+            }
             Heard::TooLong { limit, .. } => {
                 let cause = Cause::Limit { what: "message".into(), limit };
                 self.give_up_here(now, cause, signals, out);
@@ -40,6 +45,15 @@ impl Server {
             Heard::Spoiled { asked: Asked::Initialize | Asked::ListTools, message } => {
                 self.give_up_here(now, Cause::Shape { message }, signals, out);
             }
+            Heard::Spoiled { asked: Asked::List(list), message } => {
+                self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
+            }
+            Heard::Spoiled { asked: Asked::Watch(_), message: _ } => {}
+            Heard::Answered { asked: Asked::List(list), reply } => {
+                self.relisted(now, list, Ok(reply), signals, out);
+            }
+            Heard::Answered { asked: Asked::Watch(_), reply: _ } => {}
+            Heard::Notified { method, params } => self.notified(now, method, params, signals),
             Heard::Answered { asked: Asked::Call(call), reply } => {
                 let reply = reply.map_err(|error| CallError::Rpc { error });
                 signals.push(Signal::Answered { call, reply });
@@ -108,7 +122,7 @@ impl Server {
         self.session.initialized(revision, lists_tools, out);
         if lists_tools {
             let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
-            self.enter(Phase::Listing { deadline, listing: Listing::default() });
+            self.enter(Phase::Listing { deadline, listing: Listing::default(), again: None });
         } else {
             // F-048: what was not declared is not asked for.
             self.ready(now, Vec::new(), signals);
@@ -144,21 +158,11 @@ impl Server {
         out: &mut Outbox,
     ) {
         let Phase::Listing { listing, .. } = &mut self.phase else { return };
-        let turn = match reply {
-            Ok(result) => match mcp::read_tools_page(result.as_str()) {
-                Ok(page) => {
-                    for shape in &page.bad {
-                        let problem = problem(&self.name, Category::InvalidTool, &shape.message);
-                        signals.push(Signal::Found(problem));
-                    }
-                    listing.add(page, &self.setting.limits)
-                }
-                Err(shape) => Err(Cause::Shape { message: shape.message }),
-            },
-            // F-048: declared and not implemented is an empty list.
-            Err(error) if error.code == METHOD_NOT_FOUND => Ok(Turn::Done(Vec::new())),
-            Err(error) => Err(Cause::Refused { error }),
-        };
+        let (limits, mut bad) = (&self.setting.limits, Vec::new());
+        let turn = listing.answered(List::Tools, reply, mcp::read_tools_page, limits, &mut bad);
+        signals.extend(bad.iter().map(|shape| {
+            Signal::Found(problem(&self.name, Category::InvalidTool, &shape.message))
+        }));
         match turn {
             Ok(Turn::Next(cursor)) => self.session.list_tools(Some(&cursor), out),
             Ok(Turn::Done(tools)) => self.ready(now, tools, signals),
@@ -167,20 +171,17 @@ impl Server {
     }
 
     fn ready(&mut self, now: Timestamp, tools: Vec<mcp::ToolDef>, signals: &mut Vec<Signal>) {
-        // The first of two tools with one name stays; the names are the server's only handle.
-        let mut kept: Vec<mcp::ToolDef> = Vec::with_capacity(tools.len());
-        let mut index = alloc::collections::BTreeMap::new();
-        for tool in tools {
-            if index.contains_key(&tool.name) {
-                let message = alloc::format!("tool {:?} is listed twice", tool.name);
-                signals.push(Signal::Found(problem(&self.name, Category::InvalidTool, &message)));
-                continue;
-            }
-            index.insert(tool.name.clone(), kept.len());
-            kept.push(tool);
-        }
-        let tools = Tools { list: Arc::from(kept), index };
-        self.enter(Phase::Ready { tools, connect_ms: now.since(self.started) });
+        let again = match &self.phase {
+            Phase::Listing { again, .. } => *again,
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Ready { .. }
+            | Phase::Stopping { .. }
+            | Phase::Gone => None,
+        };
+        let tools = Tools::new(tools, &self.name, signals);
+        let connect_ms = now.since(self.started);
+        self.enter(Phase::Ready { tools, connect_ms, live: Live::new(again) });
         signals.push(Signal::Ready);
     }
 
@@ -264,6 +265,28 @@ impl Server {
 
     fn problem(&self, severity: Severity, category: Category, message: &str) -> Problem {
         Problem { severity, ..problem(&self.name, category, message) }
+    }
+}
+
+impl Tools {
+    /// The first of two tools with one name stays; the names are the server's only handle.
+    pub(super) fn new(
+        tools: Vec<mcp::ToolDef>,
+        server: &crate::id::ServerName,
+        signals: &mut Vec<Signal>,
+    ) -> Self {
+        let mut kept: Vec<mcp::ToolDef> = Vec::with_capacity(tools.len());
+        let mut index = alloc::collections::BTreeMap::new();
+        for tool in tools {
+            if index.contains_key(&tool.name) {
+                let message = alloc::format!("tool {:?} is listed twice", tool.name);
+                signals.push(Signal::Found(problem(server, Category::InvalidTool, &message)));
+                continue;
+            }
+            index.insert(tool.name.clone(), kept.len());
+            kept.push(tool);
+        }
+        Self { list: Arc::from(kept), index }
     }
 }
 

@@ -20,6 +20,8 @@
 //! [`Signal::Gone`].
 
 mod listing;
+pub mod live;
+pub mod refresh;
 pub mod session;
 pub mod stop;
 mod tail;
@@ -39,6 +41,8 @@ use crate::time::{Deadline, Timestamp};
 use crate::wire::mcp::{self, Initialized, ToolDef};
 
 use listing::Listing;
+use live::{Extras, Live};
+use refresh::{Burst, ListChanged};
 use session::{Asked, Heard, Session};
 use stop::{Climb, Stop, StopLadder};
 use tail::Tail;
@@ -61,6 +65,10 @@ pub struct Setting {
     pub connect_ms: u64,
     /// The limit of one list, in milliseconds.
     pub list_ms: u64,
+    /// What happens when a list changed.
+    pub list_changed: ListChanged,
+    /// Whether resources and prompts are loaded.
+    pub extras: Extras,
 }
 
 /// What a server tells its hub.
@@ -70,6 +78,19 @@ pub enum Signal {
     Greeted,
     /// The tools are known: it is ready.
     Ready,
+    /// Its tools are others than before.
+    ToolsListed,
+    /// Its resources or their templates are others than before.
+    ResourcesListed,
+    /// Its prompts are others than before.
+    PromptsListed,
+    /// It notified of something that concerns nobody here.
+    Notified {
+        /// The method.
+        method: String,
+        /// The parameters as received.
+        params: Option<Json>,
+    },
     /// It can no longer answer: whatever was asked of it ends (L8).
     Deaf,
     /// It failed; see [`Server::failure`].
@@ -117,8 +138,9 @@ pub struct Server {
 enum Phase {
     Opening { deadline: Timestamp },
     Greeting { deadline: Timestamp, retried: bool },
-    Listing { deadline: Timestamp, listing: Listing },
-    Ready { tools: Tools, connect_ms: u64 },
+    /// `again`: the tools changed meanwhile.
+    Listing { deadline: Timestamp, listing: Listing<ToolDef>, again: Option<Burst> },
+    Ready { tools: Tools, connect_ms: u64, live: Live },
     Stopping { stop: Stop, why: Why },
     Gone,
 }
@@ -301,6 +323,8 @@ impl Server {
                 self.enter(Phase::Gone);
                 signals.push(Signal::Gone);
             }
+        } else if matches!(self.phase, Phase::Ready { .. }) {
+            self.fire_lists(now, &mut signals, out);
         } else {
             let stage = self.stage().unwrap_or(Stage::Spawn);
             let limit_ms = match stage {
@@ -360,8 +384,9 @@ impl Server {
             Phase::Opening { deadline } => Some(Deadline { at: *deadline, why: "open" }),
             Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
             Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
+            Phase::Ready { live, .. } => live.deadline(),
             Phase::Stopping { stop, .. } => Some(stop.deadline()),
-            Phase::Ready { .. } | Phase::Gone => None,
+            Phase::Gone => None,
         }
     }
 

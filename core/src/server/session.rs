@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
-use crate::wire::mcp;
+use crate::wire::mcp::{self, List};
 use crate::wire::rpc::{self, Id, Incoming, Malformed, Message, Peek};
 
 use super::Setting;
@@ -29,8 +29,12 @@ const SAMPLE_CHARS: usize = 120;
 pub enum Asked {
     /// The handshake.
     Initialize,
-    /// A page of tools.
+    /// A page of the first list of tools.
     ListTools,
+    /// A page of a list that is followed.
+    List(List),
+    /// To be told of changes of a resource, or no more; the number of the request.
+    Watch(u64),
     /// A tool call.
     Call(CallId),
 }
@@ -54,6 +58,13 @@ pub enum Heard {
     },
     /// A log message.
     Logged(Json),
+    /// Any other notification.
+    Notified {
+        /// Its method.
+        method: String,
+        /// Its parameters as received.
+        params: Option<Json>,
+    },
     /// A message larger than the bound.
     TooLong {
         /// The request it would have answered, if that can be told.
@@ -133,6 +144,21 @@ impl Session {
     pub fn list_tools(&mut self, cursor: Option<&str>, out: &mut Outbox) {
         let id = self.ask(Asked::ListTools);
         self.send(rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(cursor)), out);
+    }
+
+    /// Asks for a page of a list that is followed; the number of the request.
+    pub fn list(&mut self, list: List, cursor: Option<&str>, out: &mut Outbox) -> u64 {
+        let id = self.ask(Asked::List(list));
+        self.send(rpc::request(id, list.method(), &mcp::list_params(cursor)), out);
+        id
+    }
+
+    /// Asks to be told of changes of a resource, or no more; the number of the request.
+    pub fn watch(&mut self, method: &str, uri: &str, out: &mut Outbox) -> u64 {
+        let id = self.next_id();
+        self.asked.insert(id, Asked::Watch(id));
+        self.send(rpc::request(id, method, &mcp::uri_params(uri)), out);
+        id
     }
 
     /// Sends a call; the number of its request.
@@ -288,9 +314,7 @@ impl Session {
             }
             Message::Request { id, method, .. } => self.answer(&id, &method, setting, out),
             Message::Notification { method, params } => {
-                if let Some(params) = params {
-                    self.notified(&method, &text.json(params), heard);
-                }
+                self.notified(method, params.map(|at| text.json(at)), heard);
             }
             Message::Complaint { error } => {
                 self.odd(alloc::format!("complained without saying about what: {error}"), heard);
@@ -298,23 +322,30 @@ impl Session {
         }
     }
 
-    fn notified(&mut self, method: &str, params: &Json, heard: &mut Vec<Heard>) {
-        if method == mcp::LOG {
-            heard.push(Heard::Logged(params.clone()));
-        } else if method == mcp::PROGRESS {
-            let Some(progress) = mcp::read_progress(params.as_str()) else { return };
-            let Id::Number(token) = progress.token else { return };
-            let Ok(token) = u64::try_from(token) else { return };
-            let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return };
-            // C-PROG-02: progress increases; what does not is no progress. The bits of floats
-            // that are not negative order as the floats do.
-            let value = progress.value.max(0.0).to_bits();
-            let last = self.last_progress.entry(token).or_insert(0);
-            if value > *last || (value == 0 && *last == 0) {
-                *last = value;
-                heard.push(Heard::Progressed { call, progress: params.clone() });
-            }
+    fn notified(&mut self, method: String, params: Option<Json>, heard: &mut Vec<Heard>) {
+        match method.as_str() {
+            mcp::LOG => heard.extend(params.map(Heard::Logged)),
+            mcp::PROGRESS => heard.extend(params.and_then(|params| self.progressed(params))),
+            // What a server asks is answered at once, so there is nothing to call off.
+            mcp::CANCELLED => {}
+            _ => heard.push(Heard::Notified { method, params }),
         }
+    }
+
+    fn progressed(&mut self, params: Json) -> Option<Heard> {
+        let progress = mcp::read_progress(params.as_str())?;
+        let Id::Number(token) = progress.token else { return None };
+        let token = u64::try_from(token).ok()?;
+        let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return None };
+        // C-PROG-02: progress increases; what does not is no progress. The bits of floats
+        // that are not negative order as the floats do.
+        let value = progress.value.max(0.0).to_bits();
+        let last = self.last_progress.entry(token).or_insert(0);
+        if value > *last || (value == 0 && *last == 0) {
+            *last = value;
+            return Some(Heard::Progressed { call, progress: params });
+        }
+        None
     }
 
     /// Answers a request of the server's at once (C-RPC-18).
@@ -331,11 +362,14 @@ impl Session {
     }
 
     fn ask(&mut self, asked: Asked) -> u64 {
-        // Numbered from 1: a server that answers everything with 0 answers nothing of ours
-        // (F-044).
-        let id = self.next.next() + 1;
+        let id = self.next_id();
         self.asked.insert(id, asked);
         id
+    }
+
+    /// Numbered from 1: a server that answers everything with 0 answers nothing of ours (F-044).
+    fn next_id(&mut self) -> u64 {
+        self.next.next() + 1
     }
 
     fn send(&self, bytes: Vec<u8>, out: &mut Outbox) {

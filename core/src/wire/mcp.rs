@@ -11,11 +11,19 @@ use crate::wire::json::{JsonError, Kind};
 
 mod calls;
 mod handshake;
+mod list;
+mod prompts;
+mod resources;
 mod tools;
 
 pub use calls::{Progress, call_request, cancelled, read_progress, roots_result};
 pub use handshake::{Initialized, initialize_params, read_initialize, supported_revisions};
-pub use tools::{ToolDef, ToolsPage, encode_tools, list_params, read_tools, read_tools_page};
+pub use list::{List, Page, list_params};
+pub use prompts::{PromptDef, read_prompts_page};
+pub use resources::{
+    ResourceDef, TemplateDef, read_resources_page, read_templates_page, read_updated, uri_params,
+};
+pub use tools::{ToolDef, encode_tools, read_tools, read_tools_page};
 
 /// The first request: which revision, and who are you?
 pub const INITIALIZE: &str = "initialize";
@@ -29,6 +37,22 @@ pub const TOOLS_LIST: &str = "tools/list";
 pub const TOOLS_CALL: &str = "tools/call";
 /// The server's tools are not what they were.
 pub const TOOLS_LIST_CHANGED: &str = "notifications/tools/list_changed";
+/// One page of the resources.
+pub const RESOURCES_LIST: &str = "resources/list";
+/// One page of the templates of resources.
+pub const TEMPLATES_LIST: &str = "resources/templates/list";
+/// Tell us when this resource changes.
+pub const SUBSCRIBE: &str = "resources/subscribe";
+/// Tell us no more when this resource changes.
+pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
+/// The server's resources or templates are not what they were.
+pub const RESOURCES_LIST_CHANGED: &str = "notifications/resources/list_changed";
+/// The content of a resource is not what it was.
+pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+/// One page of the prompts.
+pub const PROMPTS_LIST: &str = "prompts/list";
+/// The server's prompts are not what they were.
+pub const PROMPTS_LIST_CHANGED: &str = "notifications/prompts/list_changed";
 /// Nobody waits for a request any more.
 pub const CANCELLED: &str = "notifications/cancelled";
 /// A request is under way.

@@ -32,10 +32,16 @@ pub fn rpc(data: &[u8]) {
     // Whatever a server sends as a result of a method is read or refused, never trusted.
     let _ = mcp::read_initialize(&line);
     if let Ok(page) = mcp::read_tools_page(&line) {
-        let kept = mcp::read_tools(&mcp::encode_tools(&page.tools));
-        assert_eq!(kept.as_ref(), Ok(&page.tools), "a list that was stored is another one");
+        let kept = mcp::read_tools(&mcp::encode_tools(&page.entries));
+        assert_eq!(kept.as_ref(), Ok(&page.entries), "a list that was stored is another one");
     }
     let _ = mcp::read_progress(&line);
+    let _ = mcp::read_updated(&line);
+    let named = mcp::read_prompts_page(&line).into_iter().flat_map(|page| page.entries);
+    named.for_each(|prompt| assert!(!prompt.name.is_empty(), "a prompt without a name"));
+    let found = mcp::read_resources_page(&line).into_iter().flat_map(|page| page.entries);
+    found.for_each(|resource| assert!(!resource.uri.is_empty(), "a resource without an address"));
+    let _ = mcp::read_templates_page(&line);
     let _ = rpc::peek(data.get(..1024).unwrap_or(data), data.get(1024..).unwrap_or_default());
 }
 

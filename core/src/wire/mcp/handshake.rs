@@ -20,6 +20,16 @@ pub struct Initialized {
     pub tools: bool,
     /// Whether it tells when its tools change.
     pub tools_list_changed: bool,
+    /// Whether it has resources.
+    pub resources: bool,
+    /// Whether it tells when its resources change.
+    pub resources_list_changed: bool,
+    /// Whether one can subscribe to its resources.
+    pub resources_subscribe: bool,
+    /// Whether it has prompts.
+    pub prompts: bool,
+    /// Whether it tells when its prompts change.
+    pub prompts_list_changed: bool,
     /// Whether it can send log entries.
     pub logging: bool,
     /// Its name and version, as `name version`, if it gave them.
@@ -86,6 +96,17 @@ fn read_capabilities(scanner: &mut Scanner<'_>, server: &mut Initialized) -> Res
                 server.tools = tools.offered;
                 server.tools_list_changed = tools.list_changed;
             }
+            "resources" => {
+                let resources = read_capability(scanner)?;
+                server.resources = resources.offered;
+                server.resources_list_changed = resources.list_changed;
+                server.resources_subscribe = resources.subscribe;
+            }
+            "prompts" => {
+                let prompts = read_capability(scanner)?;
+                server.prompts = prompts.offered;
+                server.prompts_list_changed = prompts.list_changed;
+            }
             "logging" => server.logging = read_capability(scanner)?.offered,
             _ => {}
         }
@@ -94,9 +115,11 @@ fn read_capabilities(scanner: &mut Scanner<'_>, server: &mut Initialized) -> Res
 }
 
 /// What a server says about one capability.
+#[derive(Default)]
 struct Capability {
     offered: bool,
     list_changed: bool,
+    subscribe: bool,
 }
 
 /// Whatever is neither null nor false offers the capability: servers are seen that write an empty
@@ -105,18 +128,21 @@ fn read_capability(scanner: &mut Scanner<'_>) -> Result<Capability, JsonError> {
     if scanner.kind()? != Kind::Object {
         let value = scanner.skip()?;
         let offered = !matches!(scanner.slice(value), "null" | "false");
-        return Ok(Capability { offered, list_changed: false });
+        return Ok(Capability { offered, ..Capability::default() });
     }
-    let mut list_changed = false;
+    let mut capability = Capability { offered: true, ..Capability::default() };
     if let Some(mut object) = scanner.object()? {
         while let Some(key) = scanner.key(&mut object)? {
-            if key == "listChanged" {
-                let value = scanner.skip()?;
-                list_changed = scanner.slice(value) == "true";
+            let value = scanner.skip()?;
+            let holds = scanner.slice(value) == "true";
+            match &*key {
+                "listChanged" => capability.list_changed = holds,
+                "subscribe" => capability.subscribe = holds,
+                _ => {}
             }
         }
     }
-    Ok(Capability { offered: true, list_changed })
+    Ok(capability)
 }
 
 fn read_info(scanner: &mut Scanner<'_>) -> Result<Option<String>, JsonError> {
@@ -176,7 +202,8 @@ mod tests {
     #[test]
     fn a_full_answer_is_read() {
         let answer = r#"{"protocolVersion":"2025-06-18","capabilities":{"logging":{},
-            "tools":{"listChanged":true},"prompts":{"listChanged":true}},
+            "tools":{"listChanged":true},"prompts":{"listChanged":true},
+            "resources":{"subscribe":true,"listChanged":false}},
             "serverInfo":{"version":"1.2","title":"T","name":"files"},"instructions":"Be kind.","_meta":{}}"#;
         assert_eq!(
             read_initialize(answer).unwrap(),
@@ -184,6 +211,11 @@ mod tests {
                 revision: "2025-06-18".into(),
                 tools: true,
                 tools_list_changed: true,
+                resources: true,
+                resources_list_changed: false,
+                resources_subscribe: true,
+                prompts: true,
+                prompts_list_changed: true,
                 logging: true,
                 server_info: Some("files 1.2".into()),
                 instructions: Some("Be kind.".into()),

@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Shape;
+use super::list::{self, Entries, List, Page};
 use crate::bytes::Json;
-use crate::wire::json::{self, JsonError, Kind, NESTING_MAX, Scanner};
+use crate::wire::json::{JsonError, Kind, NESTING_MAX, Scanner};
 
 /// One tool, as its server describes it.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -30,92 +31,24 @@ pub struct ToolDef {
     pub usable: Result<(), String>,
 }
 
-/// One page of a server's tools.
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
-pub struct ToolsPage {
-    /// The tools, in the server's order.
-    pub tools: Vec<ToolDef>,
-    /// The entries that are none: they were left out (G33).
-    pub bad: Vec<Shape>,
-    /// Where the next page starts; `None` at the end. An empty text is a cursor (C-PAGE-03,
-    /// F-058).
-    pub next_cursor: Option<String>,
-}
-
-/// The parameters of a list request.
-#[must_use]
-pub fn list_params(cursor: Option<&str>) -> String {
-    let Some(cursor) = cursor else { return "{}".into() };
-    let mut params = String::from("{\"cursor\":");
-    json::push_quoted(&mut params, cursor);
-    params.push('}');
-    params
-}
-
 /// Reads one page of tools.
 ///
 /// # Errors
 /// If the page as a whole cannot be read; a bad entry is only left out.
-pub fn read_tools_page(result: &str) -> Result<ToolsPage, Shape> {
-    let mut scanner = Scanner::new(result, NESTING_MAX);
-    let kind = scanner.kind()?;
-    let Some(mut object) = scanner.object()? else {
-        return Err(Shape::wrong("the result", kind, Kind::Object));
-    };
-    let mut entries = None;
-    let mut next_cursor = None;
-    while let Some(key) = scanner.key(&mut object)? {
-        match &*key {
-            "tools" => entries = Some(read_entries(&mut scanner)?),
-            "nextCursor" => next_cursor = read_cursor(&mut scanner)?,
-            _ => {}
-        }
-    }
-    scanner.end()?;
-    let Entries { tools, bad } = entries.ok_or_else(|| Shape::missing("tools"))?;
-    Ok(ToolsPage { tools, bad, next_cursor })
-}
-
-fn read_cursor(scanner: &mut Scanner<'_>) -> Result<Option<String>, Shape> {
-    let kind = scanner.kind()?;
-    match scanner.string()? {
-        Some(cursor) => Ok(Some(cursor.into_owned())),
-        None if kind == Kind::Null => Ok(None),
-        None => Err(Shape::wrong("nextCursor", kind, Kind::String)),
-    }
-}
-
-/// The entries of a list, sorted into tools and others.
-#[derive(Default)]
-struct Entries {
-    tools: Vec<ToolDef>,
-    bad: Vec<Shape>,
-}
-
-fn read_entries(scanner: &mut Scanner<'_>) -> Result<Entries, Shape> {
-    let kind = scanner.kind()?;
-    let Some(mut array) = scanner.array()? else {
-        return Err(Shape::wrong("tools", kind, Kind::Array));
-    };
-    let mut entries = Entries::default();
-    let mut at = 0;
-    while scanner.element(&mut array)? {
-        match read_entry(scanner, at)? {
-            Ok(tool) => entries.tools.push(tool),
-            Err(shape) => entries.bad.push(shape),
-        }
-        at += 1;
-    }
-    Ok(entries)
+pub fn read_tools_page(result: &str) -> Result<Page<ToolDef>, Shape> {
+    list::read_page(result, List::Tools, read_entry)
 }
 
 /// Reads the entry that comes next, the one at `at` of its list. The outer error is that it is
 /// not JSON.
-fn read_entry(scanner: &mut Scanner<'_>, at: usize) -> Result<Result<ToolDef, Shape>, JsonError> {
+fn read_entry<'a>(
+    scanner: &mut Scanner<'a>,
+    at: usize,
+) -> Result<Result<ToolDef, Shape>, JsonError> {
     let kind = scanner.kind()?;
     let start = scanner.position();
     let Some(mut object) = scanner.object()? else {
-        return Ok(Err(Shape::wrong(&format!("tools[{at}]"), kind, Kind::Object)));
+        return Ok(Err(list::bad_entry(List::Tools, at, kind)));
     };
     let mut entry = Entry::default();
     while let Some(key) = scanner.key(&mut object)? {
@@ -134,14 +67,7 @@ fn read_entry(scanner: &mut Scanner<'_>, at: usize) -> Result<Result<ToolDef, Sh
         }
     }
     let raw = start..scanner.position();
-    Ok(entry.tool(scanner, raw).map_err(|name_kind| {
-        let member = format!("tools[{at}].name");
-        match name_kind {
-            None => Shape::missing(&member),
-            Some(Kind::String) => Shape { message: format!("{member} is empty") },
-            Some(kind) => Shape::wrong(&member, kind, Kind::String),
-        }
-    }))
+    Ok(entry.tool(scanner, raw).map_err(|found| list::bad_handle(List::Tools, at, found)))
 }
 
 /// What matters of an entry, where it stands in the page.
@@ -205,11 +131,11 @@ pub fn encode_tools(tools: &[ToolDef]) -> String {
 /// If it is not an array or any entry is not a tool.
 pub fn read_tools(text: &str) -> Result<Vec<ToolDef>, Shape> {
     let mut scanner = Scanner::new(text, NESTING_MAX);
-    let Entries { tools, bad } = read_entries(&mut scanner)?;
+    let Entries { good, bad } = list::read_entries(&mut scanner, List::Tools, read_entry)?;
     scanner.end()?;
     match bad.into_iter().next() {
         Some(shape) => Err(shape),
-        None => Ok(tools),
+        None => Ok(good),
     }
 }
 
@@ -219,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn page(text: &str) -> ToolsPage {
+    fn page(text: &str) -> Page<ToolDef> {
         read_tools_page(text).unwrap()
     }
 
@@ -232,7 +158,7 @@ mod tests {
         let page = page(&text);
         assert_eq!(page.bad, []);
         assert_eq!(page.next_cursor.as_deref(), Some("p\"2"));
-        let [first, second] = page.tools.as_slice() else { panic!("{page:?}") };
+        let [first, second] = page.entries.as_slice() else { panic!("{page:?}") };
         assert_eq!((&*first.name, first.title.as_deref()), ("b", Some("T")));
         assert_eq!(first.description.as_deref(), Some("d\n"));
         assert_eq!(
@@ -264,7 +190,7 @@ mod tests {
         let text = r#"{"tools":[{"name":"a","inputSchema":{}},7,{"inputSchema":{}},
             {"name":null},{"name":["x"]},{"name":""},null,{"name":"z","inputSchema":{}}]}"#;
         let page = page(text);
-        let names: Vec<_> = page.tools.iter().map(|tool| &*tool.name).collect();
+        let names: Vec<_> = page.entries.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["a", "z"]);
         let bad: Vec<_> = page.bad.iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -290,7 +216,7 @@ mod tests {
             (r#","inputSchema":"x""#, "\"x\"", "inputSchema is a string, not an object"),
         ] {
             let page = page(&format!(r#"{{"tools":[{{"name":"a"{schema}}}]}}"#));
-            let [tool] = page.tools.as_slice() else { panic!("{page:?}") };
+            let [tool] = page.entries.as_slice() else { panic!("{page:?}") };
             assert_eq!((tool.input_schema.as_str(), &tool.usable), (kept, &Err(why.into())));
         }
     }
@@ -299,7 +225,7 @@ mod tests {
     fn optional_members_of_another_type_are_ignored() {
         let page =
             page(r#"{"tools":[{"name":"a","title":1,"description":null,"inputSchema":{}}]}"#);
-        let [tool] = page.tools.as_slice() else { panic!("{page:?}") };
+        let [tool] = page.entries.as_slice() else { panic!("{page:?}") };
         assert_eq!((&tool.title, &tool.description, &tool.usable), (&None, &None, &Ok(())));
     }
 
@@ -318,21 +244,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_cursor_is_sent_back_as_it_came() {
-        assert_eq!(list_params(None), "{}");
-        assert_eq!(list_params(Some("")), r#"{"cursor":""}"#);
-        assert_eq!(list_params(Some("a\"\u{e9}\n")), "{\"cursor\":\"a\\\"\u{e9}\\n\"}");
-    }
-
     /// G34: the cache is validated like a server's answer.
     #[test]
     fn cached_tools_read_back_and_bad_ones_are_refused() {
         let page = page(r#"{"tools":[{"name":"a", "inputSchema":{}},{"name":"b"}]}"#);
-        let text = encode_tools(&page.tools);
+        let text = encode_tools(&page.entries);
         assert_eq!(text, r#"[{"name":"a", "inputSchema":{}},{"name":"b"}]"#);
         assert_eq!(text.capacity(), text.len() + 1, "one allocation");
-        assert_eq!(read_tools(&text).unwrap(), page.tools);
+        assert_eq!(read_tools(&text).unwrap(), page.entries);
         assert_eq!(read_tools(&encode_tools(&[])).unwrap(), []);
         for (text, wanted) in [
             ("", "not JSON: it ends too early at byte 0"),

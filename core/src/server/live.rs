@@ -1,0 +1,520 @@
+//! What a ready server follows: its lists as they change, and its resources and prompts.
+//!
+//! Floor 3. Best effort: nothing here delays a tool or a call, and a list that cannot be read
+//! anew stays as it was (G28). All of it lives in [`Phase::Ready`], so that nothing of it
+//! survives the connection (D34).
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Json;
+use crate::command::Command;
+use crate::error::{Category, Cause, Problem, RpcError};
+use crate::id::{ConnId, ServerName};
+use crate::outbox::Outbox;
+use crate::time::{Deadline, Timestamp};
+use crate::wire::mcp::{
+    self, Initialized, List, Page, PromptDef, ResourceDef, Shape, TemplateDef, ToolDef,
+};
+
+use super::listing::{Listing, Turn};
+use super::refresh::{Burst, Fired, ListChanged, Refresh};
+use super::session::Session;
+use super::{Phase, Server, Setting, Signal, Tools};
+
+/// Whether resources and prompts are loaded.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extras {
+    /// They are not (documented).
+    Skip,
+    /// They are, from every server that declares them, once its tools are there (default).
+    Load,
+}
+
+/// The lists of a ready server after the first list of its tools.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Live {
+    tools: Following<ToolDef>,
+    /// Only of a server that declares them.
+    resources: Option<Box<Resources>>,
+    prompts: Option<Box<Prompts>>,
+}
+
+/// A list that is followed: when it is asked for, and its pages so far.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Following<D> {
+    refresh: Refresh,
+    listing: Listing<D>,
+}
+
+impl<D> Default for Following<D> {
+    fn default() -> Self {
+        Self { refresh: Refresh::Idle, listing: Listing::default() }
+    }
+}
+
+/// Resources and their templates: one list to the host, two to the server.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+struct Resources {
+    following: Following<ResourceDef>,
+    templates: Listing<TemplateDef>,
+    /// Why the first half could not be read, while the second one is.
+    failed: Option<Cause>,
+    offer: ResourceOffer,
+}
+
+/// What a server offers beside its tools.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct ResourceOffer {
+    /// Its resources, in its own order.
+    pub resources: Arc<[ResourceDef]>,
+    /// Its templates, in its own order.
+    pub templates: Arc<[TemplateDef]>,
+}
+
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+struct Prompts {
+    following: Following<PromptDef>,
+    offer: Arc<[PromptDef]>,
+}
+
+/// What is needed to talk about lists, beside the lists.
+struct Talk<'a> {
+    name: &'a ServerName,
+    conn: ConnId,
+    session: &'a mut Session,
+    setting: &'a Setting,
+    /// When a request that is made at this moment has to be answered.
+    deadline: Timestamp,
+    now: Timestamp,
+    signals: &'a mut Vec<Signal>,
+    out: &'a mut Outbox,
+}
+
+impl Live {
+    /// Of a server whose tools changed while they were read for the first time, or not.
+    pub(super) fn new(again: Option<Burst>) -> Self {
+        let refresh = Refresh::after(again);
+        Self { tools: Following { refresh, ..Following::default() }, ..Self::default() }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        let resources = self.resources.as_ref();
+        let resources = resources.and_then(|resources| resources.following.refresh.deadline());
+        let prompts = self.prompts.as_ref();
+        let prompts = prompts.and_then(|prompts| prompts.following.refresh.deadline());
+        Deadline::earlier(self.tools.refresh.deadline(), Deadline::earlier(resources, prompts))
+    }
+
+    fn refresh(&mut self, list: List) -> Option<&mut Refresh> {
+        match list {
+            List::Tools => Some(&mut self.tools.refresh),
+            List::Resources | List::Templates => {
+                self.resources.as_mut().map(|resources| &mut resources.following.refresh)
+            }
+            List::Prompts => self.prompts.as_mut().map(|prompts| &mut prompts.following.refresh),
+        }
+    }
+
+    /// Asks for a list from its beginning.
+    fn ask(&mut self, list: List, talk: &mut Talk<'_>) {
+        match list {
+            List::Tools => self.tools.listing = Listing::default(),
+            List::Resources | List::Templates => {
+                if let Some(resources) = &mut self.resources {
+                    resources.following.listing = Listing::default();
+                    resources.templates = Listing::default();
+                    resources.failed = None;
+                }
+            }
+            List::Prompts => {
+                if let Some(prompts) = &mut self.prompts {
+                    prompts.following.listing = Listing::default();
+                }
+            }
+        }
+        if let Some(refresh) = self.refresh(list) {
+            refresh.asked(talk.session.list(list, None, talk.out), talk.deadline);
+        }
+    }
+
+    /// Feeds the state to a hasher, times relative to `now`.
+    #[cfg(feature = "_explore")]
+    pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        self.tools.refresh.digest(now, state);
+        self.tools.listing.hash(state);
+        if let Some(resources) = &self.resources {
+            resources.following.refresh.digest(now, state);
+            (&resources.following.listing, &resources.templates, &resources.failed).hash(state);
+            resources.offer.hash(state);
+        }
+        if let Some(prompts) = &self.prompts {
+            prompts.following.refresh.digest(now, state);
+            (&prompts.following.listing, &prompts.offer).hash(state);
+        }
+    }
+}
+
+impl Server {
+    /// Begins to load what comes after the tools. The hub calls it once when the server is
+    /// ready and the calls that waited for it were sent: those come first.
+    pub fn load_extras(&mut self, now: Timestamp, out: &mut Outbox) {
+        let loads = self.setting.extras == Extras::Load;
+        let Some(hello) = self.hello.as_ref().filter(|_| loads) else { return };
+        let (has_resources, has_prompts) = (hello.resources, hello.prompts);
+        self.talk(now, &mut Vec::new(), out, |live, _, talk| {
+            if has_resources {
+                live.resources = Some(Box::default());
+                live.ask(List::Resources, talk);
+            }
+            if has_prompts {
+                live.prompts = Some(Box::default());
+                live.ask(List::Prompts, talk);
+            }
+        });
+    }
+
+    /// Its resources, while it is ready.
+    #[must_use]
+    pub fn resources(&self) -> Option<&ResourceOffer> {
+        Some(&self.live()?.resources.as_ref()?.offer)
+    }
+
+    /// Its prompts, while it is ready.
+    #[must_use]
+    pub fn prompts(&self) -> Option<&Arc<[PromptDef]>> {
+        Some(&self.live()?.prompts.as_ref()?.offer)
+    }
+
+    /// The server notified of something that is no progress and no log message.
+    pub(super) fn notified(
+        &mut self,
+        now: Timestamp,
+        method: String,
+        params: Option<Json>,
+        signals: &mut Vec<Signal>,
+    ) {
+        let list = match method.as_str() {
+            mcp::TOOLS_LIST_CHANGED => Some(List::Tools),
+            mcp::RESOURCES_LIST_CHANGED => Some(List::Resources),
+            mcp::PROMPTS_LIST_CHANGED => Some(List::Prompts),
+            _ => None,
+        };
+        match list.filter(|list| self.follows(*list)) {
+            Some(list) => self.list_changed(list, now),
+            None => signals.push(Signal::Notified { method, params }),
+        }
+    }
+
+    /// Whether changes of a list are followed, as far as can be known yet.
+    fn follows(&self, list: List) -> bool {
+        let declares = |what: fn(&Initialized) -> bool| self.hello.as_ref().is_none_or(what);
+        let extras = self.setting.extras == Extras::Load;
+        let listed = match list {
+            List::Tools => declares(|hello| hello.tools),
+            List::Resources | List::Templates => extras && declares(|hello| hello.resources),
+            List::Prompts => extras && declares(|hello| hello.prompts),
+        };
+        listed && self.setting.list_changed != ListChanged::Ignore
+    }
+
+    fn list_changed(&mut self, list: List, now: Timestamp) {
+        let pace = &self.setting.list_changed;
+        match &mut self.phase {
+            // D13: what is read for the first time may be from before the change. All else is
+            // read later (F-046).
+            Phase::Listing { again, .. } if list == List::Tools => {
+                *again = Burst::grown(*again, now, pace);
+            }
+            Phase::Ready { live, .. } => {
+                if let Some(refresh) = live.refresh(list) {
+                    refresh.changed(now, pace);
+                }
+            }
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Stopping { .. }
+            | Phase::Gone => {}
+        }
+    }
+
+    /// An answer to a request for a page of a followed list, or what is wrong with it.
+    pub(super) fn relisted(
+        &mut self,
+        now: Timestamp,
+        list: List,
+        reply: Result<Result<Json, RpcError>, Cause>,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        self.talk(now, signals, out, |live, tools, talk| match list {
+            List::Tools => live.tools_answered(reply, tools, talk),
+            List::Resources | List::Templates => {
+                if let Some(resources) = &mut live.resources {
+                    resources.answered(list, reply, talk);
+                }
+            }
+            List::Prompts => {
+                if let Some(prompts) = &mut live.prompts {
+                    prompts.answered(reply, talk);
+                }
+            }
+        });
+    }
+
+    /// Lets time pass for the lists of a ready server.
+    pub(super) fn fire_lists(
+        &mut self,
+        now: Timestamp,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        let limit_ms = self.timeout_ms.unwrap_or(self.setting.list_ms);
+        self.talk(now, signals, out, |live, _, talk| {
+            for list in [List::Tools, List::Resources, List::Prompts] {
+                let Some(refresh) = live.refresh(list) else { continue };
+                match refresh.fire(now) {
+                    Fired::Nothing => {}
+                    Fired::Ask => live.ask(list, talk),
+                    Fired::TimedOut => {
+                        talk.call_off(refresh.request());
+                        talk.failed(refresh, list, &Cause::TimedOut { limit_ms });
+                    }
+                }
+            }
+        });
+    }
+
+    fn live(&self) -> Option<&Live> {
+        match &self.phase {
+            Phase::Ready { live, .. } => Some(live),
+            Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Stopping { .. }
+            | Phase::Gone => None,
+        }
+    }
+
+    fn talk(
+        &mut self,
+        now: Timestamp,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+        act: impl FnOnce(&mut Live, &mut Tools, &mut Talk<'_>),
+    ) {
+        let Phase::Ready { tools, live, .. } = &mut self.phase else { return };
+        let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
+        let mut talk = Talk {
+            name: &self.name,
+            conn: self.conn,
+            session: &mut self.session,
+            setting: &self.setting,
+            deadline,
+            now,
+            signals,
+            out,
+        };
+        act(live, tools, &mut talk);
+    }
+}
+
+impl Live {
+    fn tools_answered(
+        &mut self,
+        reply: Result<Result<Json, RpcError>, Cause>,
+        tools: &mut Tools,
+        talk: &mut Talk<'_>,
+    ) {
+        let Following { refresh, listing } = &mut self.tools;
+        match talk.page(refresh, listing, List::Tools, reply, mcp::read_tools_page) {
+            None => {}
+            Some(Err(cause)) => talk.failed(refresh, List::Tools, &cause),
+            Some(Ok(list)) => {
+                refresh.succeeded();
+                let list = Tools::new(list, talk.name, talk.signals);
+                if *tools != list {
+                    *tools = list;
+                    talk.signals.push(Signal::ToolsListed);
+                }
+            }
+        }
+    }
+}
+
+impl Resources {
+    /// One half may fail: the other one counts, and both are tried again.
+    fn answered(
+        &mut self,
+        list: List,
+        reply: Result<Result<Json, RpcError>, Cause>,
+        talk: &mut Talk<'_>,
+    ) {
+        let Following { refresh, listing } = &mut self.following;
+        let before = self.offer.clone();
+        let failed = if list == List::Resources {
+            let page = talk.page(refresh, listing, list, reply, mcp::read_resources_page);
+            let Some(result) = page else { return };
+            match result {
+                Ok(list) => self.offer.resources = talk.unique(list, List::Resources, uri),
+                Err(cause) => self.failed = Some(cause),
+            }
+            refresh.asked_on(talk.session.list(List::Templates, None, talk.out));
+            None
+        } else {
+            let page = talk.page(refresh, &mut self.templates, list, reply, mcp::read_templates_page);
+            let Some(result) = page else { return };
+            let second = match result {
+                Ok(list) => {
+                    self.offer.templates = talk.unique(list, List::Templates, uri_template);
+                    None
+                }
+                Err(cause) => Some((List::Templates, cause)),
+            };
+            let failed = self.failed.take().map(|cause| (List::Resources, cause)).or(second);
+            if failed.is_none() {
+                refresh.succeeded();
+            }
+            failed
+        };
+        if let Some((list, cause)) = failed {
+            talk.failed(refresh, list, &cause);
+        }
+        if before != self.offer {
+            talk.signals.push(Signal::ResourcesListed);
+        }
+    }
+}
+
+impl Prompts {
+    fn answered(
+        &mut self,
+        reply: Result<Result<Json, RpcError>, Cause>,
+        talk: &mut Talk<'_>,
+    ) {
+        let Following { refresh, listing } = &mut self.following;
+        match talk.page(refresh, listing, List::Prompts, reply, mcp::read_prompts_page) {
+            None => {}
+            Some(Err(cause)) => talk.failed(refresh, List::Prompts, &cause),
+            Some(Ok(list)) => {
+                refresh.succeeded();
+                let list = talk.unique(list, List::Prompts, |prompt| &prompt.name);
+                if self.offer != list {
+                    self.offer = list;
+                    talk.signals.push(Signal::PromptsListed);
+                }
+            }
+        }
+    }
+}
+
+fn uri(resource: &ResourceDef) -> &str {
+    &resource.uri
+}
+
+fn uri_template(template: &TemplateDef) -> &str {
+    &template.uri_template
+}
+
+impl Talk<'_> {
+    /// Takes a page in; the whole list or why there is none, once that is known.
+    fn page<D>(
+        &mut self,
+        refresh: &mut Refresh,
+        listing: &mut Listing<D>,
+        list: List,
+        reply: Result<Result<Json, RpcError>, Cause>,
+        read: impl Fn(&str) -> Result<Page<D>, Shape>,
+    ) -> Option<Result<Vec<D>, Cause>> {
+        let mut bad = Vec::new();
+        let turn = reply.and_then(|reply| {
+            listing.answered(list, reply, read, &self.setting.limits, &mut bad)
+        });
+        for shape in bad {
+            self.found(category(list), &shape.message);
+        }
+        match turn {
+            Ok(Turn::Next(cursor)) => {
+                refresh.asked_on(self.session.list(list, Some(&cursor), self.out));
+                None
+            }
+            Ok(Turn::Done(entries)) => Some(Ok(entries)),
+            Err(cause) => Some(Err(cause)),
+        }
+    }
+
+    /// The entries without those whose handle came before: it is the server's only handle.
+    fn unique<D>(&mut self, entries: Vec<D>, list: List, handle: fn(&D) -> &str) -> Arc<[D]> {
+        let mut seen = BTreeSet::new();
+        let mut twice = Vec::new();
+        let keep: Vec<bool> = entries
+            .iter()
+            .map(|entry| {
+                let first = seen.insert(handle(entry));
+                if !first {
+                    twice.push(format!("{}: {:?} is listed twice", list.member(), handle(entry)));
+                }
+                first
+            })
+            .collect();
+        for message in twice {
+            self.found(category(list), &message);
+        }
+        let kept = entries.into_iter().zip(keep).filter_map(|(entry, keep)| keep.then_some(entry));
+        kept.collect()
+    }
+
+    /// The list stays as it was; told once for failures in a row.
+    fn failed(&mut self, refresh: &mut Refresh, list: List, cause: &Cause) {
+        if refresh.failed(self.now, &self.setting.list_changed) {
+            let message = format!("{list} could not be read and stays as it was: {}", why(cause));
+            self.found(Category::StaleList, &message);
+        }
+    }
+
+    fn call_off(&mut self, request: Option<u64>) {
+        if let Some(request) = request.filter(|request| self.session.forget(*request)) {
+            let bytes = mcp::cancelled(request, "it took too long").into();
+            self.out.command(Command::Send { conn: self.conn, bytes });
+        }
+    }
+
+    fn found(&mut self, category: Category, message: &str) {
+        let message = format!("Server \"{}\": {message}", self.name);
+        self.signals.push(Signal::Found(Problem::of_server(self.name, category, message)));
+    }
+}
+
+const fn category(list: List) -> Category {
+    match list {
+        List::Tools => Category::InvalidTool,
+        List::Resources | List::Templates => Category::InvalidResource,
+        List::Prompts => Category::InvalidPrompt,
+    }
+}
+
+fn why(cause: &Cause) -> String {
+    match cause {
+        Cause::TimedOut { limit_ms } => format!("no answer within {limit_ms}ms"),
+        Cause::Refused { error } => error.to_string(),
+        Cause::Shape { message } => message.clone(),
+        Cause::Limit { what, limit } => format!("it exceeds the limit of {limit} for {what}"),
+        Cause::RepeatedCursor => "it repeated a page cursor".into(),
+        Cause::Invalid { .. }
+        | Cause::Open { .. }
+        | Cause::Revision { .. }
+        | Cause::Exited { .. }
+        | Cause::OutputClosed
+        | Cause::InputClosed
+        | Cause::StartupDeadline { .. } => "it ended".into(),
+    }
+}
