@@ -28,12 +28,14 @@
     reason = "a law looks at the few things it binds, and a new one must not touch every law"
 )]
 
+mod changes;
 pub mod choices;
 pub mod driver;
 pub mod explore;
 pub mod fuzz;
 mod hashed;
 pub mod laws;
+mod lists;
 pub mod machine;
 pub mod model;
 mod peer;

@@ -18,7 +18,7 @@ use crate::driver::Driver;
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::scene::Entry;
-use crate::script::Nature;
+use crate::script::{Nature, Offered};
 
 /// What must be true of every server when nothing is due any more.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ struct Server {
     /// The host has not disconnected it.
     wanted: bool,
     /// The present attempt, and what it runs.
-    attempt: Option<(ConnId, Nature, Hashed<Vec<String>>)>,
+    attempt: Option<(ConnId, Nature, Hashed<Offered>)>,
     /// The version of the definition that the present attempt runs.
     runs: Option<String>,
     /// The present attempt was lost, or cannot be expected to work.
@@ -76,12 +76,11 @@ impl Model {
                 }
                 Command::Open { conn, server, launch } => {
                     let script = driver.script(&launch.command);
-                    let (nature, tools) = script.map_or((Nature::Broken, Vec::new()), |script| {
-                        (script.nature(), script.tools.clone())
-                    });
-                    let tools = Hashed::new(tools);
+                    let broken = (Nature::Broken, Offered::default());
+                    let (nature, offers) =
+                        script.map_or(broken, |script| (script.nature(), script.offers.clone()));
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
-                        server.attempt = Some((*conn, nature, tools));
+                        server.attempt = Some((*conn, nature, Hashed::new(offers)));
                         server.runs = launch.args.first().cloned();
                         server.lost = false;
                     }
@@ -100,6 +99,13 @@ impl Model {
             {
                 *nature = Nature::Fickle;
             }
+        }
+    }
+
+    /// A server offers something else from here on, and its host will get to know.
+    pub(crate) fn changed(&mut self, name: &str, offers: Offered) {
+        if let Some((_, _, has)) = self.servers.get_mut(name).and_then(|s| s.attempt.as_mut()) {
+            *has = Hashed::new(offers);
         }
     }
 
@@ -127,7 +133,7 @@ impl Model {
                 (ServerState::Connected, Must::HaveSettled) => true,
                 (ServerState::Connected, Must::BeConnected) => {
                     sound.push(entry.name.as_str());
-                    let tools = server.attempt.iter().flat_map(|(_, _, tools)| tools.iter());
+                    let tools = server.attempt.iter().flat_map(|(_, _, has)| &has.tools);
                     live.extend(tools.map(|tool| (entry.name.clone(), tool.clone())));
                     true
                 }

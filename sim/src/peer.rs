@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::lists::{Kind, Lists};
 use crate::script::{Fault, Script};
 
 /// The revisions a client may offer.
@@ -22,8 +23,9 @@ pub(crate) struct Peer {
     listed: BTreeSet<String>,
     /// The ids of our own requests that wait for an answer, and how often each was used.
     asked: BTreeMap<String, usize>,
-    cursors_given: BTreeSet<String>,
-    cursors: u32,
+    pub(crate) lists: Lists,
+    /// The resources it tells of.
+    pub(crate) watched: BTreeSet<String>,
     /// The `n` of each call, in the order in which they came.
     pub(crate) calls: Vec<u64>,
     /// What the client did against the protocol.
@@ -127,10 +129,15 @@ impl Peer {
         self.check_order(method);
         let (after, member) = match method {
             "initialize" => (script.delays.initialize, self.initialize(script, &params)),
-            "tools/list" => (script.delays.list, self.list(script, &params)),
+            "resources/subscribe" | "resources/unsubscribe" => {
+                (script.delays.watch, self.watch(script, method, &params))
+            }
             "tools/call" => return self.call(script, &key, &params),
             "ping" => (0, result(&json!({}))),
-            _ => (0, error(-32601, "Method not found")),
+            _ => match Kind::of(method) {
+                Some(kind) => (script.delays.list, self.list(script, kind, &key, &params)),
+                None => (0, error(-32601, "Method not found")),
+            },
         };
         let member = overridden(script, method).unwrap_or(member);
         vec![Reaction::Say(Say { after, line: answer(&key, &member), of: Some(key) })]
@@ -161,40 +168,52 @@ impl Peer {
         if !params.get("capabilities").is_some_and(Value::is_object) {
             self.breach("initialize without capabilities".into());
         }
+        let mut capabilities = json!({ "tools": {} });
+        if !(script.offers.resources.is_empty() && script.offers.templates.is_empty()) {
+            capabilities["resources"] =
+                json!({ "listChanged": true, "subscribe": script.subscribe });
+            self.lists.declared.extend([Kind::Resources, Kind::Templates]);
+        }
+        if !script.offers.prompts.is_empty() {
+            capabilities["prompts"] = json!({ "listChanged": true });
+            self.lists.declared.insert(Kind::Prompts);
+        }
         result(&json!({
             "protocolVersion": script.revision.as_deref().unwrap_or(offered),
-            "capabilities": { "tools": {} },
+            "capabilities": capabilities,
             "serverInfo": { "name": "scripted", "version": "1" },
         }))
     }
 
-    fn list(&mut self, script: &Script, params: &Value) -> String {
-        let cursor = params.get("cursor").and_then(Value::as_str);
-        if let Some(cursor) = cursor
-            && !self.cursors_given.contains(cursor)
-        {
-            self.breach(format!("tools/list with the cursor {cursor:?}, which was never given"));
-        }
-        let from = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(0_usize);
-        let page = if script.page_tools == 0 { script.tools.len() } else { script.page_tools };
-        let to = script.tools.len().min(from.saturating_add(page));
-        self.listed.extend(script.tools.get(from..to).unwrap_or_default().iter().cloned());
-        let tools: Vec<_> =
-            script.tools.get(from..to).unwrap_or_default().iter().map(tool).collect();
-        let next = if script.faults.contains(&Fault::EndlessPages) {
-            self.cursors += 1;
-            Some(format!("{}", script.tools.len() + self.cursors as usize))
-        } else if script.faults.contains(&Fault::RepeatsCursor) {
-            Some("0".to_owned())
-        } else {
-            (to < script.tools.len()).then(|| to.to_string())
-        };
-        let mut page = json!({ "tools": tools });
-        if let Some(next) = next {
-            page["nextCursor"] = json!(next);
-            self.cursors_given.insert(next);
+    fn list(&mut self, script: &Script, kind: Kind, key: &str, params: &Value) -> String {
+        let (page, breaches) = self.lists.page(script, kind, key, params);
+        self.breaches.extend(breaches);
+        if kind == Kind::Tools {
+            let names = page["tools"].as_array().into_iter().flatten();
+            self.listed.extend(names.filter_map(|tool| tool["name"].as_str().map(Into::into)));
         }
         result(&page)
+    }
+
+    fn watch(&mut self, script: &Script, method: &str, params: &Value) -> String {
+        let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
+        if !script.subscribe {
+            self.breach(format!("{method}, which was not declared (C-RES-03)"));
+        }
+        let refused = overridden(script, method).is_some_and(|member| member.contains("error"));
+        if method == "resources/unsubscribe" {
+            if !self.watched.remove(uri) {
+                self.breach(format!("{method} of {uri:?}, which was not subscribed"));
+            }
+        } else if !refused {
+            self.watched.insert(uri.into());
+        }
+        result(&json!({}))
+    }
+
+    /// A request was answered.
+    pub(crate) fn answered(&mut self, request: &str) {
+        self.lists.over(request);
     }
 
     fn call(&mut self, script: &Script, key: &str, params: &Value) -> Vec<Reaction> {
@@ -253,6 +272,7 @@ impl Peer {
             Some(Request::Cancelled) => self.breach(format!("request {key} was cancelled twice")),
             None => self.breach(format!("the unknown request {key} was cancelled")),
         }
+        self.lists.over(&key);
         if script.faults.contains(&Fault::AnswersCancelled) {
             return Vec::new();
         }
@@ -295,10 +315,6 @@ fn overridden(script: &Script, wanted: &str) -> Option<String> {
         Fault::Answers { method, member } if method == wanted => Some(member.clone()),
         _ => None,
     })
-}
-
-fn tool(name: &String) -> Value {
-    json!({ "name": name, "description": format!("does {name}"), "inputSchema": { "type": "object" } })
 }
 
 fn answer(id: &str, member: &str) -> String {

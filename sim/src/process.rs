@@ -248,7 +248,10 @@ impl Process {
                 self.life = Life::Exited;
                 self.ready.push_back(Fact::OpenFailed { conn: self.conn, error });
             }
-            Act::Say { line, of: _ } => self.say(line, now),
+            Act::Say { line, of } => {
+                of.iter().for_each(|of| self.peer.answered(of));
+                self.say(line, now);
+            }
             Act::Exit(exit) => self.exit(exit, now),
         }
     }
@@ -311,7 +314,8 @@ impl Process {
                 (true, Act::Say { .. }) => {}
                 (_, _) => break,
             }
-            if let Act::Say { line, .. } = entry.remove() {
+            if let Act::Say { line, of } = entry.remove() {
+                of.iter().for_each(|of| self.peer.answered(of));
                 lines.push(line);
             }
         }

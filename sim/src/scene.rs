@@ -162,7 +162,7 @@ impl Scene {
         scene.options.policy = Policy::default();
         scene.entries.retain(|entry| self.cached.contains(&entry.name));
         for (_, script) in &mut scene.scripts {
-            *script = Script { tools: script.tools.clone(), ..Script::default() };
+            *script = Script { offers: script.offers.clone(), ..Script::default() };
         }
         let mut world = scene.world().with_effort(Effort::Light);
         let run = world.start().and_then(|_| world.run_until_quiet());

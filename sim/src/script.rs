@@ -2,6 +2,8 @@
 
 use tidegate_core::error::{Exit, OpenError};
 
+pub use crate::lists::Offered;
+
 /// A server's part. The default one is healthy and instant, and offers the tool `echo`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Script {
@@ -11,9 +13,11 @@ pub struct Script {
     pub revision: Option<String>,
     /// How long it thinks, in milliseconds.
     pub delays: Delays,
-    /// The tools it offers, by name. What a call does is in the name: see [`Script::tools`].
-    pub tools: Vec<String>,
-    /// How many tools go on one page; 0 for all.
+    /// What it offers.
+    pub offers: Offered,
+    /// Whether one can subscribe to its resources.
+    pub subscribe: bool,
+    /// How many entries of a list go on one page; 0 for all.
     pub page_tools: usize,
     /// Into how many bytes its output is cut; 0 for whole messages.
     pub chunk_bytes: usize,
@@ -37,8 +41,10 @@ pub enum Spawn {
 pub struct Delays {
     /// From `initialize` to its answer.
     pub initialize: u64,
-    /// From each `tools/list` to its page.
+    /// From each request for a page of a list to the page.
     pub list: u64,
+    /// From each `resources/subscribe` or `resources/unsubscribe` to its answer.
+    pub watch: u64,
     /// From each `tools/call` to its answer.
     pub call: u64,
     /// From the end of its input, or SIGTERM, to its exit.
@@ -145,12 +151,42 @@ impl Script {
             spawn: Spawn::Runs(0),
             revision: None,
             delays: Delays::default(),
-            tools: names.into_iter().map(Into::into).collect(),
+            offers: Offered { tools: owned(names), ..Offered::default() },
+            subscribe: false,
             page_tools: 0,
             chunk_bytes: 0,
             stop: Stopping::default(),
             faults: Vec::new(),
         }
+    }
+
+    /// The same with these resources, to which one can subscribe.
+    #[must_use]
+    pub fn resources<'a>(mut self, uris: impl IntoIterator<Item = &'a str>) -> Self {
+        self.offers.resources = owned(uris);
+        self.subscribe = true;
+        self
+    }
+
+    /// The same with these templates of resources.
+    #[must_use]
+    pub fn templates<'a>(mut self, templates: impl IntoIterator<Item = &'a str>) -> Self {
+        self.offers.templates = owned(templates);
+        self
+    }
+
+    /// The same with these prompts.
+    #[must_use]
+    pub fn prompts<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        self.offers.prompts = owned(names);
+        self
+    }
+
+    /// The same, taking so many milliseconds for each page of a list.
+    #[must_use]
+    pub fn lists_taking(mut self, ms: u64) -> Self {
+        self.delays.list = ms;
+        self
     }
 
     /// The same, taking so many milliseconds from its start to its tools.
@@ -194,6 +230,10 @@ impl Script {
     pub fn silent() -> Self {
         Self::default().with(Fault::FallsSilent { from: 0 })
     }
+}
+
+fn owned<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    names.into_iter().map(Into::into).collect()
 }
 
 impl Default for Script {
@@ -269,7 +309,7 @@ impl Script {
             return Nature::Broken;
         }
         let known = self.revision.as_deref().is_none_or(|revision| revision.starts_with("202"));
-        let pages = self.tools.len().checked_div(self.page_tools).unwrap_or(0) as u64 + 1;
+        let pages = self.offers.tools.len().checked_div(self.page_tools).unwrap_or(0) as u64 + 1;
         let Spawn::Runs(spawn) = self.spawn else { return Nature::Broken };
         let slow = spawn + self.delays.initialize + self.delays.list * pages >= SOUND_MS;
         let harmless = self.faults.iter().all(|fault| match fault {

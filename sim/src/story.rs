@@ -127,8 +127,13 @@ pub fn script(choices: &mut impl Choices) -> Script {
     let mut script = Script::tools(tools.copied());
     if choices.once_in(2) {
         let mut ms = |most: u32| u64::from(choices.choose(most));
-        script.delays =
-            Delays { initialize: ms(800), list: ms(200), call: ms(1_500), exit: ms(1_200) };
+        script.delays = Delays {
+            initialize: ms(800),
+            list: ms(200),
+            call: ms(1_500),
+            exit: ms(1_200),
+            watch: 0,
+        };
         script.spawn = Spawn::Runs(ms(300));
     }
     if choices.once_in(4) {
@@ -263,8 +268,9 @@ impl<M: Machine> World<M> {
         self.check_model()?;
         for name in NAMES {
             let healthy = Script::default();
-            let tools = self.driver.script(name).unwrap_or(&healthy).tools.clone();
-            self.recast(name, Script { tools, ..healthy });
+            let Script { offers, subscribe, .. } =
+                self.driver.script(name).unwrap_or(&healthy).clone();
+            self.recast(name, Script { offers, subscribe, ..healthy });
         }
         if !self.machine().is_stopped() {
             for name in NAMES {

@@ -38,6 +38,7 @@ pub struct World<M: Machine = Runtime> {
     machine: M,
     /// The machine as it was made.
     origin: Arc<M>,
+    pub(crate) options: Arc<Options>,
     /// Files, cache, scripts and processes.
     pub driver: Driver,
     now: Timestamp,
@@ -78,6 +79,7 @@ impl<M: Machine> World<M> {
         Self {
             origin: Arc::new(machine.clone()),
             machine,
+            options: Arc::new(options.clone()),
             driver,
             now: Timestamp::ZERO,
             laws: Laws::new(options),

@@ -371,7 +371,8 @@ impl Resources {
             refresh.asked_on(talk.session.list(List::Templates, None, talk.out));
             None
         } else {
-            let page = talk.page(refresh, &mut self.templates, list, reply, mcp::read_templates_page);
+            let page =
+                talk.page(refresh, &mut self.templates, list, reply, mcp::read_templates_page);
             let Some(result) = page else { return };
             let second = match result {
                 Ok(list) => {
@@ -396,11 +397,7 @@ impl Resources {
 }
 
 impl Prompts {
-    fn answered(
-        &mut self,
-        reply: Result<Result<Json, RpcError>, Cause>,
-        talk: &mut Talk<'_>,
-    ) {
+    fn answered(&mut self, reply: Result<Result<Json, RpcError>, Cause>, talk: &mut Talk<'_>) {
         let Following { refresh, listing } = &mut self.following;
         match talk.page(refresh, listing, List::Prompts, reply, mcp::read_prompts_page) {
             None => {}
@@ -436,9 +433,8 @@ impl Talk<'_> {
         read: impl Fn(&str) -> Result<Page<D>, Shape>,
     ) -> Option<Result<Vec<D>, Cause>> {
         let mut bad = Vec::new();
-        let turn = reply.and_then(|reply| {
-            listing.answered(list, reply, read, &self.setting.limits, &mut bad)
-        });
+        let turn = reply
+            .and_then(|reply| listing.answered(list, reply, read, &self.setting.limits, &mut bad));
         for shape in bad {
             self.found(category(list), &shape.message);
         }

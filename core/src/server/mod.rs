@@ -136,12 +136,28 @@ pub struct Server {
 /// How far the attempt has come; each phase owns its data and its timer.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Phase {
-    Opening { deadline: Timestamp },
-    Greeting { deadline: Timestamp, retried: bool },
+    Opening {
+        deadline: Timestamp,
+    },
+    Greeting {
+        deadline: Timestamp,
+        retried: bool,
+    },
     /// `again`: the tools changed meanwhile.
-    Listing { deadline: Timestamp, listing: Listing<ToolDef>, again: Option<Burst> },
-    Ready { tools: Tools, connect_ms: u64, live: Live },
-    Stopping { stop: Stop, why: Why },
+    Listing {
+        deadline: Timestamp,
+        listing: Listing<ToolDef>,
+        again: Option<Burst>,
+    },
+    Ready {
+        tools: Tools,
+        connect_ms: u64,
+        live: Live,
+    },
+    Stopping {
+        stop: Stop,
+        why: Why,
+    },
     Gone,
 }
 

@@ -194,7 +194,8 @@ impl Refresh {
             Self::Idle => 0_u8.hash(state),
             Self::Due(burst) => (1_u8, burst.left(now)).hash(state),
             Self::Asking { request, deadline, again, failures } => {
-                (2_u8, request, deadline.since(now), again.map(|burst| burst.left(now)), failures).hash(state);
+                (2_u8, request, deadline.since(now), again.map(|burst| burst.left(now)), failures)
+                    .hash(state);
             }
             Self::Retry { at, failures } => (3_u8, at.since(now), failures).hash(state),
         }

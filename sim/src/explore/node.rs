@@ -148,7 +148,7 @@ impl<M: Machine> Node<M> {
             Act::Call(at) => {
                 budget.call -= 1;
                 let script = world.driver.script(name(at));
-                let tool = script.and_then(|script| script.tools.first().cloned());
+                let tool = script.and_then(|script| script.offers.tools.first().cloned());
                 world.call(name(at), &tool.unwrap_or_default()).map(drop)
             }
             Act::Cancel => {

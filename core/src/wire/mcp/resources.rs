@@ -5,8 +5,8 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::list::{self, List, Page};
 use super::Shape;
+use super::list::{self, List, Page};
 use crate::bytes::Json;
 use crate::wire::json::{self, NESTING_MAX};
 
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn resources_are_read_in_order_and_byte_for_byte() {
-        let one = r#"{ "uri":"file:///a", "name":"a", "title":"A", "mimeType":"text/plain", "size":3 }"#;
+        let one =
+            r#"{ "uri":"file:///a", "name":"a", "title":"A", "mimeType":"text/plain", "size":3 }"#;
         let two = r#"{"description":"b","uri":"x:\u0062"}"#;
         let text = alloc::format!("{{\"resources\":[ {one} ,{two}],\"nextCursor\":\"\"}}");
         let page = read_resources_page(&text).unwrap();

@@ -1,0 +1,60 @@
+//! What changes at a server that goes on running: what it offers, and what its resources hold.
+
+use tidegate_core::hub::policy::ListChanged;
+
+use crate::lists::Offered;
+use crate::machine::Machine;
+use crate::world::World;
+
+/// That a list changed, by the name of what is listed.
+fn list_changed(what: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{what}/list_changed\"}}\n")
+}
+
+impl<M: Machine> World<M> {
+    /// A server offers something else from here on and says so, once for each list.
+    pub fn change(&mut self, server: &str, change: impl FnOnce(&mut Offered)) {
+        let Some(mut script) = self.driver.script(server).cloned() else { return };
+        let before = script.offers.clone();
+        change(&mut script.offers);
+        let after = script.offers.clone();
+        self.driver.set_script(server, script);
+        if before.tools != after.tools {
+            self.say(server, &list_changed("tools"));
+        }
+        if before.resources != after.resources || before.templates != after.templates {
+            self.say(server, &list_changed("resources"));
+        }
+        if before.prompts != after.prompts {
+            self.say(server, &list_changed("prompts"));
+        }
+        if self.options.policy.list_changed == ListChanged::Ignore {
+            // Whether it was listed before or after the change is a matter of luck.
+            self.model.doubt(Some(server));
+        } else {
+            self.model.changed(server, after);
+        }
+    }
+
+    /// A server says so many times that a list changed: `tools`, `resources` or `prompts`.
+    pub fn storm(&mut self, server: &str, what: &str, times: usize) {
+        self.say(server, &list_changed(what).repeat(times));
+    }
+
+    /// A server says that a resource holds something else.
+    pub fn update(&mut self, server: &str, uri: &str) {
+        let params = serde_json::json!({ "uri": uri });
+        self.say(
+            server,
+            &format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{params}}}\n"
+            ),
+        );
+    }
+
+    /// A server writes something, if it runs.
+    pub fn say(&mut self, server: &str, text: &str) {
+        let now = self.now();
+        self.driver.say(&server.into(), text.as_bytes(), now);
+    }
+}
