@@ -5,28 +5,22 @@
 //! survives the connection (D34).
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Json;
-use crate::command::Command;
-use crate::error::{Category, Cause, Problem, RpcError};
-use crate::id::{ConnId, ServerName};
+use crate::error::{Cause, RpcError};
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
-use crate::wire::mcp::{
-    self, Initialized, List, Page, PromptDef, ResourceDef, Shape, TemplateDef, ToolDef,
-};
+use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, TemplateDef, ToolDef};
 
-use super::listing::{Listing, Turn};
+use super::listing::Listing;
 use super::refresh::{Burst, Fired, ListChanged, Refresh};
-use super::session::Session;
-use super::{Phase, Server, Setting, Signal, Tools};
+use super::talk::Talk;
+use super::{Phase, Server, Signal, Tools};
 
 /// Whether resources and prompts are loaded.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -83,19 +77,6 @@ pub struct ResourceOffer {
 struct Prompts {
     following: Following<PromptDef>,
     offer: Arc<[PromptDef]>,
-}
-
-/// What is needed to talk about lists, beside the lists.
-struct Talk<'a> {
-    name: &'a ServerName,
-    conn: ConnId,
-    session: &'a mut Session,
-    setting: &'a Setting,
-    /// When a request that is made at this moment has to be answered.
-    deadline: Timestamp,
-    now: Timestamp,
-    signals: &'a mut Vec<Signal>,
-    out: &'a mut Outbox,
 }
 
 impl Live {
@@ -420,97 +401,4 @@ fn uri(resource: &ResourceDef) -> &str {
 
 fn uri_template(template: &TemplateDef) -> &str {
     &template.uri_template
-}
-
-impl Talk<'_> {
-    /// Takes a page in; the whole list or why there is none, once that is known.
-    fn page<D>(
-        &mut self,
-        refresh: &mut Refresh,
-        listing: &mut Listing<D>,
-        list: List,
-        reply: Result<Result<Json, RpcError>, Cause>,
-        read: impl Fn(&str) -> Result<Page<D>, Shape>,
-    ) -> Option<Result<Vec<D>, Cause>> {
-        let mut bad = Vec::new();
-        let turn = reply
-            .and_then(|reply| listing.answered(list, reply, read, &self.setting.limits, &mut bad));
-        for shape in bad {
-            self.found(category(list), &shape.message);
-        }
-        match turn {
-            Ok(Turn::Next(cursor)) => {
-                refresh.asked_on(self.session.list(list, Some(&cursor), self.out));
-                None
-            }
-            Ok(Turn::Done(entries)) => Some(Ok(entries)),
-            Err(cause) => Some(Err(cause)),
-        }
-    }
-
-    /// The entries without those whose handle came before: it is the server's only handle.
-    fn unique<D>(&mut self, entries: Vec<D>, list: List, handle: fn(&D) -> &str) -> Arc<[D]> {
-        let mut seen = BTreeSet::new();
-        let mut twice = Vec::new();
-        let keep: Vec<bool> = entries
-            .iter()
-            .map(|entry| {
-                let first = seen.insert(handle(entry));
-                if !first {
-                    twice.push(format!("{}: {:?} is listed twice", list.member(), handle(entry)));
-                }
-                first
-            })
-            .collect();
-        for message in twice {
-            self.found(category(list), &message);
-        }
-        let kept = entries.into_iter().zip(keep).filter_map(|(entry, keep)| keep.then_some(entry));
-        kept.collect()
-    }
-
-    /// The list stays as it was; told once for failures in a row.
-    fn failed(&mut self, refresh: &mut Refresh, list: List, cause: &Cause) {
-        if refresh.failed(self.now, &self.setting.list_changed) {
-            let message = format!("{list} could not be read and stays as it was: {}", why(cause));
-            self.found(Category::StaleList, &message);
-        }
-    }
-
-    fn call_off(&mut self, request: Option<u64>) {
-        if let Some(request) = request.filter(|request| self.session.forget(*request)) {
-            let bytes = mcp::cancelled(request, "it took too long").into();
-            self.out.command(Command::Send { conn: self.conn, bytes });
-        }
-    }
-
-    fn found(&mut self, category: Category, message: &str) {
-        let message = format!("Server \"{}\": {message}", self.name);
-        self.signals.push(Signal::Found(Problem::of_server(self.name, category, message)));
-    }
-}
-
-const fn category(list: List) -> Category {
-    match list {
-        List::Tools => Category::InvalidTool,
-        List::Resources | List::Templates => Category::InvalidResource,
-        List::Prompts => Category::InvalidPrompt,
-    }
-}
-
-fn why(cause: &Cause) -> String {
-    match cause {
-        Cause::TimedOut { limit_ms } => format!("no answer within {limit_ms}ms"),
-        Cause::Refused { error } => error.to_string(),
-        Cause::Shape { message } => message.clone(),
-        Cause::Limit { what, limit } => format!("it exceeds the limit of {limit} for {what}"),
-        Cause::RepeatedCursor => "it repeated a page cursor".into(),
-        Cause::Invalid { .. }
-        | Cause::Open { .. }
-        | Cause::Revision { .. }
-        | Cause::Exited { .. }
-        | Cause::OutputClosed
-        | Cause::InputClosed
-        | Cause::StartupDeadline { .. } => "it ended".into(),
-    }
 }

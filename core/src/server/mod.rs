@@ -25,6 +25,7 @@ pub mod refresh;
 pub mod session;
 pub mod stop;
 mod tail;
+mod talk;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
