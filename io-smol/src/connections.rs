@@ -21,6 +21,9 @@ use crate::pollset::{End, Source};
 use crate::process::Signal;
 use crate::spawn::{Spawner, Started};
 
+/// From how many servers on that are being started at once they are a crowd.
+const CROWD: usize = 8;
+
 /// The servers.
 pub(crate) struct Connections {
     entries: BTreeMap<ConnId, Entry>,
@@ -71,6 +74,12 @@ impl Connections {
     /// The oldest fact that is not handled yet.
     pub(crate) fn next_fact(&mut self) -> Option<Fact> {
         self.shared.facts.pop_front()
+    }
+
+    /// Whether so many servers are being started that the machine is full of them.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let starting = |entry: &&Entry| matches!(entry, Entry::Starting(_));
+        self.entries.values().filter(starting).count() >= CROWD
     }
 
     /// Has a server started.
@@ -270,6 +279,45 @@ impl Connections {
         if let Some(Entry::Running(mut connection)) = self.entries.remove(&conn) {
             self.spawner.forget(connection.process().group());
             connection.end(&mut self.shared);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+    use crate::inbox::Stamped;
+    use crate::launch::Surroundings;
+    use crate::settings::Guard;
+
+    #[test]
+    fn servers_are_a_crowd_until_all_but_a_few_have_started() {
+        let inbox = Arc::new(Inbox::new());
+        let surroundings = Surroundings::of_process("/", ("TIDEGATE_TEST", "crowd".into()));
+        let spawner = Spawner::new(surroundings, "crowd".into(), Guard::Off, Arc::clone(&inbox));
+        let mut connections = Connections::new(spawner, Arc::clone(&inbox)).unwrap();
+        for conn in 0..CROWD as u64 {
+            assert!(!connections.is_crowded());
+            let launch = Launch {
+                command: "true".into(),
+                args: Vec::new(),
+                env: BTreeMap::new(),
+                cwd: None,
+            };
+            connections.open(ConnId::new(conn), launch);
+        }
+        assert!(connections.is_crowded());
+        let mut messages = VecDeque::new();
+        while connections.is_crowded() {
+            inbox.take(&mut messages);
+            for Stamped { message, .. } in messages.drain(..) {
+                if let Message::Started(conn, result) = message {
+                    connections.started(conn, result);
+                }
+            }
+            std::thread::yield_now();
         }
     }
 }

@@ -36,6 +36,10 @@ use crate::spawn::Spawner;
 /// behind, to end its guard and to write its cache and its trace.
 const ENDING_MAX: Duration = Duration::from_secs(2);
 
+/// How long is gathered what servers say while many of them start: less than three of them take
+/// to start.
+const GATHERING: Duration = Duration::from_millis(2);
+
 /// The half of a runtime that does the work; see [`Driver::run`].
 #[must_use = "nothing happens unless the driver is run"]
 pub struct Driver {
@@ -117,6 +121,15 @@ impl Driver {
     /// Whether the host waits for the outcome of a call.
     pub(crate) fn awaits_calls(&self) -> bool {
         self.desk.awaits_calls()
+    }
+
+    /// How long what happens is gathered before it is handled, if at all. While many servers
+    /// start, one of them says something every moment, and waking up for it costs more than
+    /// handling it. The last of them are served at once, and so is everybody while a call is
+    /// under way.
+    pub(crate) fn gathering(&self) -> Option<Duration> {
+        let gathers = !self.awaits_calls() && self.connections.is_crowded();
+        gathers.then(|| GATHERING.min(self.patience().unwrap_or(GATHERING)))
     }
 
     /// Whether there is nothing left to do.

@@ -69,6 +69,11 @@ fn drive<T>(
             driver.poll_set().wait(patience, &mut ready)?;
         }
         parker.parked.store(false, Ordering::SeqCst);
+        if let Some(pause) = driver.gathering() {
+            thread::sleep(pause);
+            ready.clear();
+            driver.poll_set().wait(Some(Duration::ZERO), &mut ready)?;
+        }
     }
 }
 
@@ -210,6 +215,9 @@ mod sys {
                 yield_now().await;
             }
             poll_fn(|cx| waiter.poll(&driver, cx)).await?;
+            if let Some(pause) = driver.gathering() {
+                Timer::after(pause).await;
+            }
             driver.poll_set().wait(Some(Duration::ZERO), &mut ready)?;
         }
     }
