@@ -60,10 +60,11 @@ impl Identity {
 /// The content of an entry.
 pub(super) fn encode(server: &ServerName, fingerprint: Fingerprint, tools: &[ToolDef]) -> String {
     let name = serde_json::Value::from(server.as_str());
-    alloc::format!(
-        "{{\"version\":{VERSION},\"server\":{name},\"fingerprint\":\"{fingerprint}\",\"tools\":{}}}\n",
-        mcp::encode_tools(tools)
-    )
+    let head = alloc::format!(
+        "{{\"version\":{VERSION},\"server\":{name},\"fingerprint\":\"{fingerprint}\",\"tools\":"
+    );
+    // In one allocation: formatting a long text grows its buffer several times.
+    [&head, mcp::encode_tools(tools).as_str(), "}\n"].concat()
 }
 
 /// The list in an entry, or what is wrong with it.

@@ -132,34 +132,47 @@ fn suffixed(base: &str, server: &str, tool: &str, digits: usize) -> String {
     alloc::format!("{kept}_{suffix}")
 }
 
+/// Built in place: thousands of names are made at once.
 fn joined(server: &str, tool: &str, keep: impl Fn(char) -> bool) -> String {
-    let server = part(server, "server", &keep);
-    let tool = part(tool, "tool", &keep);
-    let stripped = tool.strip_prefix(server.as_str()).and_then(|rest| rest.strip_prefix('_'));
-    ["mcp_", &server, "_", stripped.unwrap_or(&tool)].concat()
+    const PREFIX: &str = "mcp_";
+    let mut name = String::with_capacity(PREFIX.len() + server.len() + 1 + tool.len());
+    name.push_str(PREFIX);
+    push_part(&mut name, server, "server", &keep);
+    name.push('_');
+    let start = name.len();
+    push_part(&mut name, tool, "tool", &keep);
+    let (owner, own) = name.split_at(start);
+    // With its `_`, once.
+    let owner = owner.strip_prefix(PREFIX).unwrap_or_default();
+    if own.starts_with(owner) {
+        name.drain(start..start + owner.len());
+    }
+    name
 }
 
-fn part(raw: &str, fallback: &str, keep: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(raw.len());
+fn push_part(name: &mut String, raw: &str, fallback: &str, keep: impl Fn(char) -> bool) {
+    let start = name.len();
     let mut gap = false;
     let mut add = |c: char| {
         if keep(c) {
-            if gap && !out.is_empty() {
-                out.push('_');
+            if gap && name.len() > start {
+                name.push('_');
             }
             gap = false;
-            out.push(c);
+            name.push(c);
         } else {
             gap = true;
         }
     };
-    // Nearly all names are ASCII, and thousands of them are made at once.
+    // Nearly all names are ASCII.
     if raw.is_ascii() {
         raw.bytes().map(|byte| char::from(byte.to_ascii_lowercase())).for_each(&mut add);
     } else {
         raw.chars().flat_map(char::to_lowercase).for_each(&mut add);
     }
-    if out.is_empty() { fallback.into() } else { out }
+    if name.len() == start {
+        name.push_str(fallback);
+    }
 }
 
 #[cfg(test)]
