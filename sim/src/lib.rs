@@ -22,6 +22,88 @@
 //! world.finish()
 //! # }
 //! ```
+//!
+//! # Test your own host
+//!
+//! What a program does with servers that come, fail and change is hard to test with real ones. A
+//! host that is a value, a [`Host`](host::Host), is played against scripted ones instead: with
+//! commands and laws of its own, after every step of as many random stories as one likes. This
+//! one lets two calls be open at most:
+//!
+//! ```
+//! use proptest::prelude::*;
+//! use tidegate_core::bytes::Json;
+//! use tidegate_core::event::Event;
+//! use tidegate_core::id::{CallId, OpId};
+//! use tidegate_core::input::{NewCall, Request, Target};
+//! use tidegate_core::runtime::Runtime;
+//! use tidegate_sim::host::{Host, Play};
+//! use tidegate_sim::laws::{Breach, Law};
+//! use tidegate_sim::scene::Scene;
+//! use tidegate_sim::script::Script;
+//! use tidegate_sim::violation::Violation;
+//!
+//! /// What the program decides, without the doing.
+//! #[derive(Default)]
+//! struct Patient {
+//!     made: u64,
+//!     queue: usize,
+//! }
+//!
+//! impl Patient {
+//!     fn next(&mut self, machine: &Runtime) -> Vec<Request> {
+//!         if self.queue == 0 || machine.status().open_calls >= 2 {
+//!             return vec![];
+//!         }
+//!         self.queue -= 1;
+//!         self.made += 1;
+//!         let target = Target::Tool { server: "db".into(), tool: "query".into() };
+//!         let (call, arguments) = (CallId::new(self.made), Json::new("{}"));
+//!         let timeout_ms = Some(5_000);
+//!         vec![Request::Call(NewCall { call, target, arguments, timeout_ms })]
+//!     }
+//! }
+//!
+//! impl Host for Patient {
+//!     fn hear(&mut self, event: &Event, machine: &Runtime) -> Vec<Request> {
+//!         if let Event::CallFinished { .. } = event { self.next(machine) } else { vec![] }
+//!     }
+//!
+//!     fn check(&self, machine: &Runtime) -> Result<(), Breach> {
+//!         let open = machine.status().open_calls;
+//!         Law::Own("two at a time").demands(open <= 2, || format!("{open} calls are open"))
+//!     }
+//!
+//!     fn check_quiet(&self, _: &Runtime) -> Result<(), Breach> {
+//!         let left = self.queue;
+//!         Law::Own("nobody is forgotten").demands(left == 0, || format!("{left} still wait"))
+//!     }
+//! }
+//!
+//! /// A story: so many milliseconds pass, and then somebody wants a query.
+//! fn tell(slow: u64, wants: &[u64]) -> Result<(), Violation> {
+//!     let scene = Scene::default().server("db", Script::tools(["query"]).taking(slow));
+//!     let mut play = Play::new(scene, Patient::default());
+//!     play.act(|_, _| vec![Request::Start { op: OpId::new(0) }])?;
+//!     for ms in wants {
+//!         play.run_for(*ms)?;
+//!         play.act(|host, machine| {
+//!             host.queue += 1;
+//!             host.next(machine)
+//!         })?;
+//!     }
+//!     play.finish().map(drop)
+//! }
+//!
+//! proptest!(|(slow in 0..900_u64, wants in proptest::collection::vec(0..300_u64, 0..6))| {
+//!     // Prints the timeline of the shortest story that breaks a law.
+//!     prop_assert!(tell(slow, &wants).is_ok(), "{}", tell(slow, &wants).unwrap_err());
+//! });
+//! ```
+//!
+//! The example `own_host` goes on from there: servers that crash and change, a failure that is
+//! made on purpose and shrinks to a timeline of a few lines, the seed that tells it again, and
+//! the trace that is kept as a regression.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -34,6 +116,7 @@ pub mod driver;
 pub mod explore;
 pub mod fuzz;
 mod hashed;
+pub mod host;
 pub mod laws;
 mod lists;
 pub mod machine;

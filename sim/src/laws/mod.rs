@@ -61,6 +61,8 @@ pub enum Law {
     Wire,
     /// The reference model and the machine agree at quiet points.
     Model,
+    /// A law of a host's own, by its name; see [`host`](crate::host).
+    Own(&'static str),
 }
 
 impl Law {
@@ -83,6 +85,7 @@ impl Law {
             Self::Gate => "gate (G30, G31)",
             Self::Wire => "wire (G40, G42, G49)",
             Self::Model => "model",
+            Self::Own(name) => name,
         }
     }
 }
@@ -103,12 +106,19 @@ pub struct Breach {
 }
 
 impl Law {
-    pub(crate) fn broken<T>(self, how: impl Into<String>) -> Result<T, Breach> {
+    /// This law is broken.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn broken<T>(self, how: impl Into<String>) -> Result<T, Breach> {
         Err(Breach { law: self, how: how.into() })
     }
 
-    /// Broken unless `holds`.
-    pub(crate) fn demands(self, holds: bool, how: impl FnOnce() -> String) -> Result<(), Breach> {
+    /// This law is broken unless `holds`.
+    ///
+    /// # Errors
+    /// Then.
+    pub fn demands(self, holds: bool, how: impl FnOnce() -> String) -> Result<(), Breach> {
         if holds { Ok(()) } else { self.broken(how()) }
     }
 }
