@@ -14,6 +14,8 @@ mod spoil;
 
 use tidegate_core::hub::policy::Policy;
 use tidegate_sim::choices::Seeded;
+use tidegate_sim::explore::{Kind, Scope, explore_any};
+use tidegate_sim::laws::Law;
 use tidegate_sim::scene::Scene;
 use tidegate_sim::script::Script;
 use tidegate_sim::story::{self, Step};
@@ -53,6 +55,28 @@ fn tell_start(plants: &'static [Plant]) -> Result<(), Violation> {
 fn the_machine_itself_keeps_every_law_in_the_same_stories() -> Result<(), Violation> {
     tell_start(&[])?;
     (0..STORIES).try_for_each(|seed| tell(seed, &[]))
+}
+
+/// What the explorer finds in a small scope, its reduction switched on and off.
+fn explored(bug: &bugs::Bug, scope: &Scope) -> Option<Law> {
+    let scene = Scene::default().server("alpha", Script::default()).cached();
+    let world = scene.world_of(Mutant::new(scene.options.clone(), bug.plants));
+    explore_any(&world, scope, 2).err().map(|violation| violation.law())
+}
+
+/// Some bugs need more than a small scope has; none is lost by the reduction.
+#[test]
+fn the_explorer_catches_the_same_bugs_with_and_without_its_reduction() {
+    let kinds = [Kind::Start, Kind::Call, Kind::Crash, Kind::Cancel, Kind::Shutdown, Kind::Late];
+    let scope = kinds.into_iter().fold(Scope::new(), |scope, kind| scope.with(kind, 1));
+    let mut caught = 0;
+    for bug in bugs::all() {
+        let (reduced, whole) = (explored(bug, &scope), explored(bug, &scope.clone().unreduced()));
+        assert_eq!(reduced, whole, "{}", bug.name);
+        caught += usize::from(reduced.is_some());
+    }
+    println!("{caught} of {} planted bugs are caught by the explorer", bugs::all().count());
+    assert!(caught > bugs::all().count() / 2);
 }
 
 #[test]

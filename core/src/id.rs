@@ -84,6 +84,15 @@ impl Counter {
     }
 }
 
+impl Counter {
+    /// How many numbers it has given out.
+    #[cfg(feature = "_explore")]
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The name of a server, as its definition spells it. Cheap to clone.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(from = "alloc::string::String")]

@@ -125,6 +125,7 @@ pub mod config;
 pub mod entropy;
 pub mod error;
 pub mod event;
+pub mod held;
 pub mod hub;
 pub mod id;
 pub mod input;
@@ -138,4 +139,6 @@ pub mod time;
 pub mod timeline;
 pub mod tools;
 pub mod trace;
+#[cfg(feature = "_explore")]
+pub mod wide;
 pub mod wire;

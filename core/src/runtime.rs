@@ -9,6 +9,7 @@ use alloc::sync::Arc;
 use crate::command::Command;
 use crate::error::CallError;
 use crate::event::Event;
+use crate::held::Held;
 use crate::hub::status::Status;
 use crate::hub::{Hub, HubOptions};
 use crate::id::ServerName;
@@ -31,7 +32,7 @@ use crate::tools::shelf::{Change, Shelf};
 pub struct Runtime {
     clock: Timestamp,
     hub: Hub,
-    shelf: Shelf,
+    shelf: Held<Shelf>,
     out: Outbox,
     catalog: Arc<Catalog>,
     /// Made when the first call by an exposed name needs it.
@@ -56,7 +57,7 @@ impl Runtime {
         };
         Self {
             clock: Timestamp::ZERO,
-            shelf: Shelf::new(options.policy.names),
+            shelf: Held::new(Shelf::new(options.policy.names)),
             hub: Hub::new(HubOptions {
                 setting: Arc::new(setting),
                 policy: options.policy,
@@ -235,19 +236,19 @@ mod explore {
     use core::hash::Hasher as _;
 
     use super::Runtime;
-    use crate::canon::Hasher;
     use crate::id::ServerName;
     use crate::time::Timestamp;
+    use crate::wide::Wide;
 
     impl Runtime {
-        /// A number that is equal for runtimes that will behave alike from here on, times taken
-        /// relative to `now`. Outputs must be drained.
+        /// A number that is equal for runtimes that will behave alike from here on, times and
+        /// numbers of things taken relative to the present. Outputs must be drained.
         #[must_use]
         pub fn fingerprint(&self, now: Timestamp) -> u128 {
-            let mut hasher = Hasher::default();
-            hasher.write_u8(u8::from(self.stopped));
-            self.hub.digest(now, &mut hasher);
-            hasher.value()
+            let mut wide = Wide::default();
+            wide.write_u8(u8::from(self.stopped));
+            self.hub.digest(now, &mut wide);
+            wide.value()
         }
 
         /// The name of a server's phase: `absent`, `idle`, `opening`, `greeting`, `listing`,

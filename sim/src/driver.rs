@@ -9,10 +9,12 @@ use std::hash::{Hash, Hasher};
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::{CacheKey, Command};
 use tidegate_core::error::Exit;
+use tidegate_core::held::Held;
 use tidegate_core::id::{ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found};
 use tidegate_core::time::Timestamp;
 
+use crate::digest::Present;
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::process::Process;
@@ -48,9 +50,11 @@ pub struct Driver {
     pub read_ms: u64,
     /// How old cache entries are, in milliseconds.
     pub cache_age_ms: u64,
-    reads: BTreeMap<ReadId, (Timestamp, Fact)>,
-    processes: BTreeMap<ConnId, Running>,
-    gone: BTreeSet<ConnId>,
+    reads: Held<BTreeMap<ReadId, (Timestamp, Fact)>>,
+    /// How many reads were asked for, if they are numbered one by one.
+    reads_made: u64,
+    processes: BTreeMap<ConnId, Held<Running>>,
+    gone: Held<BTreeSet<ConnId>>,
     left: Vec<ServerName>,
     calls: Vec<u64>,
     breaches: Vec<String>,
@@ -67,6 +71,9 @@ impl Driver {
     /// Obeys one order.
     pub fn execute(&mut self, command: Command, now: Timestamp) {
         let answer_at = now.plus(self.read_ms);
+        if let Command::ReadConfig { read, .. } | Command::ReadCache { read, .. } = &command {
+            self.reads_made = read.number() + 1;
+        }
         match command {
             Command::ReadConfig { read, path, bytes_max } => {
                 let found = self.files.get(&path).cloned().unwrap_or(Found::Nothing);
@@ -94,7 +101,7 @@ impl Driver {
                 let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
                 let process = Process::spawn(conn, script, now);
                 let running = Running { server, command: launch.command, process };
-                self.processes.insert(conn, running);
+                self.processes.insert(conn, Held::new(running));
             }
             Command::Send { conn, bytes } => {
                 self.each(conn, |process| process.handle_input(&bytes, now));
@@ -154,16 +161,31 @@ impl Driver {
 
     /// A server that is being started turns out not to start.
     pub fn fail_start(&mut self, server: &ServerName, now: Timestamp) {
-        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+        for running in self.processes_of(server) {
             running.process.fail_start(now);
         }
     }
 
     /// A server closes a pipe and goes on running, if it runs.
     pub fn close_pipe(&mut self, server: &ServerName, pipe: Pipe, now: Timestamp) {
-        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+        for running in self.processes_of(server) {
             running.process.close_pipe(pipe, now);
         }
+    }
+
+    /// A server writes to its standard error, if it runs.
+    pub fn complain(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
+        for running in self.processes_of(server) {
+            running.process.complain(bytes, now);
+        }
+    }
+
+    /// Whether a process of this server is being started.
+    #[must_use]
+    pub fn is_starting(&self, server: &ServerName) -> bool {
+        self.processes
+            .values()
+            .any(|running| running.server == *server && running.process.is_starting())
     }
 
     /// Whose process this is.
@@ -174,7 +196,7 @@ impl Driver {
 
     /// A server writes something nobody expects, if it runs.
     pub fn say(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
-        for running in self.processes.values_mut().filter(|running| running.server == *server) {
+        for running in self.processes_of(server) {
             running.process.blurt(bytes, now);
         }
     }
@@ -217,6 +239,11 @@ impl Driver {
         &self.gone
     }
 
+    /// How many reads were asked for.
+    pub(crate) const fn reads_made(&self) -> u64 {
+        self.reads_made
+    }
+
     /// How many processes there are, being started or running.
     #[must_use]
     pub fn process_count(&self) -> usize {
@@ -256,24 +283,36 @@ impl Driver {
     /// What clients did against the protocol since this was last asked, and the marks of the
     /// calls that arrived at servers.
     pub fn observations(&mut self) -> (Vec<String>, Vec<u64>) {
-        for (conn, running) in &mut self.processes {
-            for breach in running.process.peer.breaches.drain(..) {
-                self.breaches.push(format!("{conn} ({}): {breach}", running.server));
+        let talked = |running: &Running| !running.process.peer.is_silent();
+        for (conn, running) in self.processes.iter_mut().filter(|(_, running)| talked(running)) {
+            let Running { server, process, .. } = &mut **running;
+            for breach in process.peer.breaches.drain(..) {
+                self.breaches.push(format!("{conn} ({server}): {breach}"));
             }
-            self.calls.append(&mut running.process.peer.calls);
+            self.calls.append(&mut process.peer.calls);
         }
         (std::mem::take(&mut self.breaches), std::mem::take(&mut self.calls))
     }
 
-    /// What distinguishes this state from another one, with times taken relative to `now`.
-    pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (&self.scripts, &self.files, &self.cache, &self.gone).hash(state);
-        for (read, (at, fact)) in &self.reads {
-            (read, at.since(now), fact).hash(state);
+    /// What distinguishes this state from another one.
+    pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
+        (&self.scripts, &self.files, &self.cache, self.reads.len()).hash(state);
+        for (read, (at, fact)) in self.reads.iter() {
+            (self.reads_made.saturating_sub(read.number()), at.since(present.now)).hash(state);
+            match fact {
+                Fact::ConfigRead { found, .. } => (0, found, 0).hash(state),
+                Fact::CacheRead { found, age_ms, .. } => (1, found, *age_ms).hash(state),
+                _ => {}
+            }
         }
-        for running in self.processes.values() {
+        // At most one process a server (G5), so whose it is tells them apart.
+        let mut processes: Vec<&Running> =
+            self.processes.values().map(|running| &**running).collect();
+        processes.sort_unstable_by_key(|running| &running.server);
+        processes.len().hash(state);
+        for running in processes {
             running.server.hash(state);
-            running.process.digest(now, state);
+            running.process.digest(present, state);
         }
     }
 
@@ -284,6 +323,10 @@ impl Driver {
                 None => drop(cache.remove(&key)),
             });
         }
+    }
+
+    fn processes_of(&mut self, server: &ServerName) -> impl Iterator<Item = &mut Held<Running>> {
+        self.processes.values_mut().filter(move |running| running.server == *server)
     }
 
     fn each(&mut self, conn: ConnId, act: impl FnOnce(&mut Process)) {

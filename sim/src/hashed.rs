@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use tidegate_core::canon;
+use tidegate_core::wide::Wide;
 
 /// A value behind a shared pointer, with its hash.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,7 +15,7 @@ pub(crate) struct Hashed<T> {
 
 impl<T: Clone + Hash> Hashed<T> {
     pub(crate) fn new(value: T) -> Self {
-        let mut hasher = canon::Hasher::default();
+        let mut hasher = Wide::default();
         value.hash(&mut hasher);
         Self { value: Arc::new(value), hash: hasher.value() }
     }

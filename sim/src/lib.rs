@@ -112,6 +112,7 @@
 
 mod changes;
 pub mod choices;
+mod digest;
 pub mod driver;
 pub mod explore;
 pub mod fuzz;
@@ -126,7 +127,7 @@ mod process;
 pub mod replay;
 pub mod scene;
 pub mod script;
-mod sometimes;
+pub mod sometimes;
 pub mod story;
 pub mod violation;
 pub mod world;

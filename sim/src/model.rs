@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
+use tidegate_core::held::Held;
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -25,14 +26,14 @@ use crate::script::{Nature, Offered};
 pub struct Model {
     /// The configuration file as it is.
     file: Hashed<Vec<Entry>>,
-    reads: BTreeMap<ReadId, Hashed<Vec<Entry>>>,
+    reads: Held<BTreeMap<ReadId, Hashed<Vec<Entry>>>>,
     /// The configuration as it was read last, in its order.
     known: Hashed<Vec<Entry>>,
-    servers: BTreeMap<String, Server>,
+    servers: Held<BTreeMap<String, Server>>,
     over: bool,
 }
 
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug)]
 struct Server {
     /// The host has not disconnected it.
     wanted: bool,
@@ -93,7 +94,7 @@ impl Model {
     /// Something happened to a server, or to time, after which nobody can say what becomes of
     /// an attempt that is under way.
     pub fn doubt(&mut self, name: Option<&str>) {
-        for (server, state) in &mut self.servers {
+        for (server, state) in self.servers.iter_mut() {
             if let Some((_, nature, _)) = &mut state.attempt
                 && name.is_none_or(|name| name == server)
             {
@@ -111,7 +112,12 @@ impl Model {
 
     /// What tells this expectation from another one.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (&self.file, &self.reads, &self.known, &self.servers, self.over).hash(state);
+        (&self.file, &self.known, self.over, self.reads.len(), self.servers.len()).hash(state);
+        self.reads.values().for_each(|read| read.hash(state));
+        for (name, server) in self.servers.iter() {
+            let attempt = server.attempt.as_ref().map(|(_, nature, tools)| (*nature, tools));
+            (name, server.wanted, attempt, &server.runs, server.lost).hash(state);
+        }
     }
 
     /// Compares what is with what must be.
@@ -197,8 +203,13 @@ impl Model {
             | Fact::OutputEnded { conn }
             | Fact::InputFailed { conn }
             | Fact::Closed { conn, .. } => {
-                for server in self.servers.values_mut() {
-                    server.lost |= server.attempt.as_ref().is_some_and(|(own, ..)| own == conn);
+                let is_on = |server: &Server| {
+                    let own = server.attempt.as_ref();
+                    !server.lost && own.is_some_and(|(own, ..)| own == conn)
+                };
+                if self.servers.values().any(is_on) {
+                    let lost = self.servers.values_mut().filter(|server| is_on(server));
+                    lost.for_each(|server| server.lost = true);
                 }
             }
             _ => {}
@@ -218,7 +229,7 @@ impl Model {
             server.lost = false;
             servers.insert(entry.name.clone(), server);
         }
-        self.servers = servers;
+        self.servers = Held::new(servers);
         self.known = entries;
     }
 }

@@ -4,6 +4,7 @@
 //! that the laws find what a server in the field would only sometimes mind.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 use serde_json::{Map, Value, json};
 
@@ -14,11 +15,13 @@ use crate::script::{Fault, Script};
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// What a server knows of its client.
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Peer {
     stage: Stage,
     /// Every id the client used, and whether its answer was called off.
     ids: BTreeMap<String, Request>,
+    /// The highest of them that is a number.
+    newest: u64,
     /// The tools it has listed.
     listed: BTreeSet<String>,
     /// The ids of our own requests that wait for an answer, and how often each was used.
@@ -43,7 +46,7 @@ enum Stage {
     Ready,
 }
 
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Debug)]
 enum Request {
     Open { method: String },
     Cancelled,
@@ -98,6 +101,22 @@ impl Peer {
         }
     }
 
+    /// Whether there is nothing to observe.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.breaches.is_empty() && self.calls.is_empty()
+    }
+
+    /// The highest number of a request that was heard.
+    pub(crate) const fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// What distinguishes it from another one. What it remembers of the past only in order to
+    /// catch its client stays out.
+    pub(crate) fn digest(&self, state: &mut impl Hasher) {
+        (self.stage, &self.listed, &self.asked, &self.lists, &self.watched).hash(state);
+    }
+
     /// Whether everything the server asked was answered (G49).
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &String> {
         self.asked.keys()
@@ -118,6 +137,7 @@ impl Peer {
         if !(id.is_number() || id.is_string()) {
             self.breach(format!("a request with the id {id}"));
         }
+        self.newest = self.newest.max(id.as_u64().unwrap_or(0));
         let request = Request::Open { method: method.into() };
         if self.ids.insert(key.clone(), request).is_some() {
             self.breach(format!("the id {id} was used twice"));

@@ -8,6 +8,7 @@ use tidegate_core::id::ConnId;
 use tidegate_core::input::Fact;
 use tidegate_core::time::Timestamp;
 
+use crate::digest::Present;
 use crate::driver::Pipe;
 use crate::hashed::Hashed;
 use crate::peer::{Peer, Reaction};
@@ -182,9 +183,25 @@ impl Process {
         self.write(bytes, now);
     }
 
+    /// It writes to its standard error.
+    pub(crate) fn complain(&mut self, bytes: &[u8], now: Timestamp) {
+        if self.life != Life::Running {
+            return;
+        }
+        if self.ready.is_empty() {
+            self.ready_since = now;
+        }
+        self.ready.push_back(Fact::Complained { conn: self.conn, bytes: bytes.to_vec().into() });
+    }
+
     /// Its script is another one from here on: what it already planned stays planned.
     pub(crate) fn set_script(&mut self, script: Hashed<Script>) {
         self.script = script;
+    }
+
+    /// Whether its start was not reported yet.
+    pub(crate) const fn is_starting(&self) -> bool {
+        matches!(self.life, Life::Spawning(_))
     }
 
     /// Whether it runs, as its operating system sees it.
@@ -192,12 +209,34 @@ impl Process {
         self.life == Life::Running
     }
 
-    /// What distinguishes it from another process, with times taken relative to `now`.
-    pub(crate) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (self.conn, &self.script, &self.peer, self.life, self.messages, self.bytes).hash(state);
-        (self.output, self.mid_line, &self.heard, &self.ready).hash(state);
+    /// What distinguishes it from another process.
+    pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
+        (&self.script, self.life, self.output, self.mid_line, &self.heard).hash(state);
+        if !self.script.faults.is_empty() {
+            // How much it has said matters only to faults.
+            (self.messages, self.bytes).hash(state);
+        }
+        self.peer.digest(state);
+        let newest = self.peer.newest();
+        (self.ready.len(), self.agenda.len()).hash(state);
+        for fact in &self.ready {
+            std::mem::discriminant(fact).hash(state);
+            match fact {
+                Fact::OpenFailed { error, .. } => error.hash(state),
+                Fact::Received { bytes, .. } => present.digest_line(bytes, newest, state),
+                Fact::Complained { bytes, .. } => bytes.hash(state),
+                Fact::Closed { exit, .. } => exit.hash(state),
+                _ => {}
+            }
+        }
         for ((at, _), act) in &self.agenda {
-            (at.since(now), act).hash(state);
+            (at.since(present.now), std::mem::discriminant(act)).hash(state);
+            match act {
+                Act::Start => {}
+                Act::Fail(error) => error.hash(state),
+                Act::Say { line, .. } => present.digest_line(line.as_bytes(), newest, state),
+                Act::Exit(exit) => exit.hash(state),
+            }
         }
     }
 

@@ -5,12 +5,12 @@
 //! a suspended host does. It never ticks by itself, so a deadline that the machine forgets is a
 //! deadline that never comes.
 
-use std::hash::Hash;
+mod explored;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tidegate_core::bytes::Json;
-use tidegate_core::canon;
 use tidegate_core::command::Command;
 use tidegate_core::error::Exit;
 use tidegate_core::event::Event;
@@ -22,7 +22,7 @@ use tidegate_core::time::Timestamp;
 use tidegate_core::trace::{TRACE_VERSION, TraceLine};
 
 use crate::driver::{Driver, Lane};
-use crate::laws::{Breach, Law, Laws, Seen, clock};
+use crate::laws::{Breach, Law, Laws, Seen};
 use crate::machine::Machine;
 use crate::model::Model;
 use crate::replay;
@@ -47,7 +47,7 @@ pub struct World<M: Machine = Runtime> {
     pub model: Model,
     trace: Vec<TraceLine>,
     events: Vec<Event>,
-    last: Last,
+    last: Arc<Last>,
     next_call: u64,
     next_op: u64,
     effort: Effort,
@@ -86,7 +86,7 @@ impl<M: Machine> World<M> {
             model,
             trace: vec![head],
             events: Vec::new(),
-            last: Last::default(),
+            last: Arc::default(),
             next_call: 0,
             next_op: 0,
             effort: Effort::Full,
@@ -97,6 +97,9 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn with_effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
+        if effort == Effort::Light {
+            self.trace = Vec::new();
+        }
         self
     }
 
@@ -146,12 +149,6 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn calls_made(&self) -> u64 {
         self.next_call
-    }
-
-    /// How many calls have not ended.
-    #[must_use]
-    pub fn open_calls(&self) -> usize {
-        self.laws.open_calls()
     }
 
     /// Asks for a start.
@@ -413,25 +410,6 @@ impl<M: Machine> World<M> {
         self.broken(checked)
     }
 
-    /// A number that is equal for worlds that will go on alike.
-    #[must_use]
-    pub fn fingerprint(&self) -> u128 {
-        let mut hasher = canon::Hasher::default();
-        self.machine.fingerprint(self.now).hash(&mut hasher);
-        self.driver.digest(self.now, &mut hasher);
-        self.laws.digest(self.now, &mut hasher);
-        self.model.digest(&mut hasher);
-        (self.next_call, self.next_op).hash(&mut hasher);
-        hasher.value()
-    }
-
-    /// Checks the laws that need a copy of the machine: ticks that come early and facts about
-    /// what is gone.
-    pub(crate) fn probe(&self) -> Result<(), Breach> {
-        clock::check_calm(&self.machine, self.now)?;
-        clock::check_stale(&self.machine, &self.driver, self.now)
-    }
-
     /// Turns a breach into a violation in this run.
     pub(crate) fn broken<T>(&self, checked: Result<T, Breach>) -> Result<T, Violation> {
         checked.map_err(|breach| Violation::new(breach, &self.trace))
@@ -481,7 +459,7 @@ impl<M: Machine> World<M> {
         if self.effort == Effort::Full {
             self.probe()?;
         }
-        self.last = Last { input: input.cloned(), commands, events };
+        self.last = Arc::new(Last { input: input.cloned(), commands, events });
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use crate::canon::{Fingerprint, canonical};
 use crate::command::{CacheKey, Command};
 use crate::config::Definition;
 use crate::error::{Category, Problem, Severity};
+use crate::held::Held;
 use crate::id::{ReadId, ServerName};
 use crate::input::Found;
 use crate::outbox::Outbox;
@@ -103,7 +104,7 @@ impl Hub {
         age_ms: u64,
         out: &mut Outbox,
     ) {
-        let asking = |slot: &&mut Slot| slot.cached == Cached::Asking(read);
+        let asking = |slot: &&mut Held<Slot>| slot.cached == Cached::Asking(read);
         let Some(slot) = self.slots.values_mut().find(asking) else {
             self.stale_facts += 1;
             return;

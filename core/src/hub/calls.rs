@@ -278,14 +278,27 @@ impl Calls {
         Some(open)
     }
 
-    /// What tells this table from another one, times relative to `now`.
+    /// The newest call there was.
+    #[cfg(feature = "_explore")]
+    pub(super) const fn newest(&self) -> Option<CallId> {
+        self.last
+    }
+
+    /// What tells this table from another one: times relative to `now`, calls counted from the
+    /// newest. What a call says is the host's and changes nothing here.
     #[cfg(feature = "_explore")]
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
-        self.last.hash(state);
+        let newest = self.last.map_or(0, CallId::number);
+        self.open.len().hash(state);
         for (call, open) in &self.open {
-            (call, &open.server, &open.place).hash(state);
-            (open.idle_ms, open.due.since(now), open.last_due.since(now)).hash(state);
+            (newest - call.number(), &open.server, open.idle_ms).hash(state);
+            match &open.place {
+                Place::Waiting { tool, .. } => Some(tool),
+                Place::Sent { .. } => None,
+            }
+            .hash(state);
+            (open.due.since(now), open.last_due.since(now)).hash(state);
         }
     }
 }

@@ -1,37 +1,67 @@
 //! What tells one hub from another for the explorer: all that can change what it will do.
 //!
 //! Floor 4, private feature `_explore`. Times are taken relative to `now`, so that the same
-//! situation a second later is the same situation. History that only a person reads (problems,
-//! counters, tails) stays out.
+//! situation a second later is the same situation. For the same reason a number that only tells
+//! one thing from another counts from the newest of its kind, or is left out where its place
+//! says as much. History that only a person reads (problems, counters, tails, how long a failed
+//! attempt had taken) stays out.
 
 use core::hash::{Hash as _, Hasher};
 
-use crate::id::ServerName;
-use crate::server::Server;
+use crate::id::{ReadId, ServerName};
+use crate::server::{self, Server};
 use crate::time::Timestamp;
 
 use super::Hub;
+use super::ops::Until;
+use super::slot::Cached;
 
 impl Hub {
     /// Feeds the state to a hasher.
     pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (&self.next_conn, &self.order, self.stopping).hash(state);
+        (&self.order, self.stopping, self.slots.len()).hash(state);
         for (name, slot) in &self.slots {
-            (name, slot.definition(), slot.standing, &slot.failure).hash(state);
-            slot.cached.hash(state);
+            (name, slot.definition(), slot.standing).hash(state);
+            server::digest_failure(slot.failure.as_ref(), state);
+            match &slot.cached {
+                Cached::Asking(read) => self.age(*read).hash(state),
+                cached @ (Cached::Unknown | Cached::Hit(_) | Cached::Miss) => cached.hash(state),
+            }
+            slot.server.is_some().hash(state);
             if let Some(server) = &slot.server {
-                server.digest(now, state);
+                server.digest(now, self.calls.newest(), state);
             }
         }
+        self.reading.is_some().hash(state);
         if let Some(reading) = &self.reading {
-            reading.digest(state);
+            reading.digest(|read| self.age(read), state);
         }
+        (self.gates.len(), self.ops.len()).hash(state);
         for gate in &self.gates {
-            (gate.op, gate.deadline.map(|at| at.since(now)), &gate.wait.started()).hash(state);
+            (gate.deadline.map(|at| at.since(now)), &gate.wait.started()).hash(state);
             gate.deadline().map(|deadline| (deadline.at.since(now), deadline.why)).hash(state);
         }
-        self.ops.hash(state);
+        for pending in &self.ops {
+            self.digest_until(&pending.until, state);
+        }
         self.calls.digest(now, state);
+    }
+
+    fn digest_until(&self, until: &Until, state: &mut impl Hasher) {
+        core::mem::discriminant(until).hash(state);
+        match until {
+            Until::Reload(report) => report.hash(state),
+            Until::Connect(name) | Until::Disconnect(name) => name.hash(state),
+            Until::DisconnectAll(attempts) => {
+                let left = attempts.iter().filter_map(|conn| self.by_conn.get(conn));
+                left.for_each(|name| name.hash(state));
+            }
+        }
+    }
+
+    /// How many reads were asked for since this one.
+    fn age(&self, read: ReadId) -> u64 {
+        self.next_read.count().saturating_sub(read.number())
     }
 
     /// The name of a server's phase, for the explorer's table.

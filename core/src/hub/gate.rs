@@ -111,7 +111,7 @@ impl Hub {
             Wait::Stragglers { started, .. } => (started, true),
         };
         let holds_up = |name: &ServerName| {
-            let connecting = self.slots.get(name).is_some_and(Slot::is_connecting);
+            let connecting = self.slots.get(name).is_some_and(|slot| slot.is_connecting());
             connecting && !(from_cache && self.is_cached(name))
         };
         let all = started.iter().enumerate();

@@ -33,6 +33,7 @@ use alloc::vec::Vec;
 use crate::config::Source;
 use crate::error::Cause;
 use crate::event::Event;
+use crate::held::Held;
 use crate::id::{ConnId, Counter, ServerName};
 use crate::input::Fact;
 use crate::outbox::Outbox;
@@ -69,7 +70,7 @@ pub struct Hub {
     options: Arc<HubOptions>,
     next_conn: Counter,
     next_read: Counter,
-    slots: BTreeMap<ServerName, Slot>,
+    slots: BTreeMap<ServerName, Held<Slot>>,
     /// The configured servers, in configuration order: another list each time it is read.
     order: Arc<[ServerName]>,
     by_conn: BTreeMap<ConnId, ServerName>,
@@ -78,8 +79,8 @@ pub struct Hub {
     reading: Option<Reading>,
     gates: Vec<Gate>,
     ops: Vec<Pending>,
-    calls: Calls,
-    problems: Problems,
+    calls: Held<Calls>,
+    problems: Held<Problems>,
     /// Slots whose state may differ from what was said.
     touched: BTreeSet<ServerName>,
     /// Slots whose offer may differ from what was asked for last.
@@ -117,8 +118,8 @@ impl Hub {
     #[must_use]
     pub fn new(options: HubOptions) -> Self {
         let limits = &options.setting.limits;
-        let calls = Calls::new(limits.open_calls, &options.policy);
-        let problems = Problems::new(limits.problems);
+        let calls = Held::new(Calls::new(limits.open_calls, &options.policy));
+        let problems = Held::new(Problems::new(limits.problems));
         Self {
             options: Arc::new(options),
             next_conn: Counter::default(),

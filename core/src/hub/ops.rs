@@ -24,12 +24,12 @@ use super::slot::{Cached, Standing};
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Pending {
     op: OpId,
-    until: Until,
+    pub(super) until: Until,
 }
 
 /// What an operation waits for.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-enum Until {
+pub(super) enum Until {
     /// The servers a reload started to settle.
     Reload(Report),
     /// A server to settle.
@@ -243,7 +243,7 @@ impl Hub {
     }
 
     pub(super) fn why_not_connected(&self, name: &ServerName) -> String {
-        match self.slots.get(name).map(super::slot::Slot::state) {
+        match self.slots.get(name).map(|slot| slot.state()) {
             Some(ServerState::Failed { failure }) => failure.describe(name),
             Some(ServerState::Skipped { reason }) => reason.describe().into(),
             Some(ServerState::Disabled) => crate::event::Skip::Disabled.describe().into(),

@@ -12,6 +12,7 @@ use crate::command::Command;
 use crate::config::{self, Definition, Level, Source, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, OpResult, Skip};
+use crate::held::Held;
 use crate::id::{OpId, ReadId, ServerName};
 use crate::input::Found;
 use crate::outbox::Outbox;
@@ -33,9 +34,10 @@ pub(super) struct Reading {
 impl Reading {
     /// What tells this reading from another one.
     #[cfg(feature = "_explore")]
-    pub(super) fn digest(&self, state: &mut impl core::hash::Hasher) {
+    pub(super) fn digest(&self, age: impl Fn(ReadId) -> u64, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
-        (&self.missing, &self.reloads).hash(state);
+        self.missing.iter().for_each(|(read, source)| (age(*read), source).hash(state));
+        self.reloads.len().hash(state);
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
@@ -205,7 +207,7 @@ impl Hub {
         let slot = self
             .slots
             .entry(name.clone())
-            .or_insert_with(|| Slot::new(definition.clone(), Standing::Wanted, now));
+            .or_insert_with(|| Held::new(Slot::new(definition.clone(), Standing::Wanted, now)));
         let stays_off = slot.standing == Standing::Disconnected;
         slot.define(definition);
         slot.failure = None;

@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use crate::config::Definition;
 use crate::error::{Cause, Failure, Stage};
 use crate::event::{ServerState, Skip};
+use crate::held::Held;
 use crate::id::ReadId;
 use crate::server::{Server, View};
 use crate::time::Timestamp;
@@ -19,7 +20,7 @@ use super::policy::LateFailure;
 /// A configured server.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
-    definition: Definition,
+    definition: Held<Definition>,
     /// Made when it is needed: canonical text and two fingerprints.
     identity: Option<Identity>,
     pub(super) standing: Standing,
@@ -60,9 +61,9 @@ pub(super) enum Cached {
 }
 
 impl Slot {
-    pub(super) const fn new(definition: Definition, standing: Standing, now: Timestamp) -> Self {
+    pub(super) fn new(definition: Definition, standing: Standing, now: Timestamp) -> Self {
         Self {
-            definition,
+            definition: Held::new(definition),
             identity: None,
             standing,
             server: None,
@@ -73,13 +74,13 @@ impl Slot {
         }
     }
 
-    pub(super) const fn definition(&self) -> &Definition {
+    pub(super) fn definition(&self) -> &Definition {
         &self.definition
     }
 
     /// Gives it another definition.
     pub(super) fn define(&mut self, definition: Definition) {
-        self.definition = definition;
+        self.definition = Held::new(definition);
         self.identity = None;
     }
 

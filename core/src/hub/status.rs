@@ -94,7 +94,7 @@ impl Hub {
                 .order
                 .iter()
                 .filter_map(|name| self.slots.get(name))
-                .map(Slot::status)
+                .map(|slot| slot.status())
                 .collect(),
             problems: self.problems.all(),
             open_calls: self.calls.len(),

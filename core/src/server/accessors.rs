@@ -97,13 +97,19 @@ impl Server {
         }
     }
 
-    /// Feeds the state to a hasher, times relative to `now`.
+    /// Feeds the state to a hasher, times relative to `now`, calls counted from the newest.
     #[cfg(feature = "_explore")]
-    pub fn digest(&self, now: crate::time::Timestamp, state: &mut impl core::hash::Hasher) {
+    pub fn digest(
+        &self,
+        now: crate::time::Timestamp,
+        newest_call: Option<crate::id::CallId>,
+        state: &mut impl core::hash::Hasher,
+    ) {
         use core::hash::Hash as _;
-        (self.conn, self.phase_name(), self.view() as u8, &self.failure).hash(state);
+        self.phase_name().hash(state);
+        super::digest_failure(self.failure.as_ref(), state);
         self.deadline().map(|deadline| (deadline.at.since(now), deadline.why)).hash(state);
-        self.session.digest(state);
+        self.session.digest(newest_call, state);
         match &self.phase {
             Phase::Greeting { retried, .. } => retried.hash(state),
             Phase::Listing { listing, again, .. } => {
@@ -114,7 +120,8 @@ impl Server {
                 tools.hash(state);
                 live.digest(now, state);
             }
-            Phase::Opening { .. } | Phase::Stopping { .. } | Phase::Gone => {}
+            Phase::Stopping { why, .. } => why.hash(state),
+            Phase::Opening { .. } | Phase::Gone => {}
         }
     }
 }

@@ -434,5 +434,12 @@ impl Server {
     }
 }
 
+/// Feeds a failure to a hasher, without what only a person reads of it.
+#[cfg(feature = "_explore")]
+pub fn digest_failure(failure: Option<&Failure>, state: &mut impl core::hash::Hasher) {
+    use core::hash::Hash as _;
+    failure.map(|failure| (failure.stage, &failure.cause)).hash(state);
+}
+
 mod accessors;
 mod hearing;

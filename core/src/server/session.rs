@@ -224,12 +224,26 @@ impl Session {
         self.unknown_answers
     }
 
-    /// Feeds the state to a hasher.
+    /// Feeds the state to a hasher: requests counted from the newest of this connection, calls
+    /// from the newest of all.
     #[cfg(feature = "_explore")]
-    pub fn digest(&self, state: &mut impl core::hash::Hasher) {
+    pub fn digest(&self, newest_call: Option<CallId>, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
-        (&self.lines, &self.next, &self.asked, &self.last_progress).hash(state);
-        (self.revision, self.odd_told, self.unknown_answers > 0).hash(state);
+        let newest = self.next.count();
+        (&self.lines, self.revision, self.asked.len()).hash(state);
+        for (request, asked) in &self.asked {
+            (newest - request, core::mem::discriminant(asked)).hash(state);
+            match asked {
+                Asked::Call(call) => {
+                    newest_call.map(|newest| newest.number() - call.number()).hash(state);
+                }
+                Asked::List(list) => list.hash(state),
+                Asked::Watch(_) | Asked::Initialize | Asked::ListTools => {}
+            }
+        }
+        for (request, progress) in &self.last_progress {
+            (newest - request, progress).hash(state);
+        }
     }
 
     fn hear(

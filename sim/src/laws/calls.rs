@@ -6,19 +6,22 @@ use std::hash::{Hash, Hasher};
 use tidegate_core::command::Command;
 use tidegate_core::error::CallError;
 use tidegate_core::event::{Event, Outcome, ServerState};
+use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{CallId, ConnId, ServerName};
 use tidegate_core::input::{Input, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
+
+use crate::digest::Present;
 
 use super::conns::Conns;
 use super::{Breach, Law, Seen};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
-    open: BTreeMap<CallId, Open>,
-    ended: BTreeSet<CallId>,
-    arrived: BTreeSet<u64>,
+    open: Held<BTreeMap<CallId, Open>>,
+    ended: Held<BTreeSet<CallId>>,
+    arrived: Held<BTreeSet<u64>>,
     /// Open calls that were sent, and where to.
     sent: BTreeMap<CallId, ConnId>,
 }
@@ -102,21 +105,27 @@ impl Calls {
         })
     }
 
-    pub(super) fn open(&self) -> impl Iterator<Item = String> {
-        self.open.keys().map(|call| format!("call {call}"))
+    pub(super) fn open(&self) -> impl Iterator<Item = CallId> {
+        self.open.keys().copied()
     }
 
-    pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (&self.ended, &self.arrived, &self.sent).hash(state);
-        for (call, open) in &self.open {
-            let times = (now.since(open.start), now.since(open.progress));
-            (call, &open.server, times, open.timeout_ms).hash(state);
+    pub(super) fn server_of(&self, call: CallId) -> Option<&ServerName> {
+        self.open.get(&call)?.server.as_ref()
+    }
+
+    /// Calls that have ended are history.
+    pub(super) fn digest(&self, present: Present, state: &mut impl Hasher) {
+        self.open.len().hash(state);
+        for (call, open) in self.open.iter() {
+            let times = (present.now.since(open.start), present.now.since(open.progress));
+            let (age, sent) = (present.age(*call), self.sent.contains_key(call));
+            (age, &open.server, times, open.timeout_ms, sent).hash(state);
         }
     }
 
     /// The number of the call if it was used before.
     fn accept(&mut self, new: &NewCall, seen: &Seen<'_>) -> Option<CallId> {
-        let newest = self.open.keys().chain(&self.ended).max();
+        let newest = self.open.keys().chain(self.ended.iter()).max();
         if newest >= Some(&new.call) {
             return Some(new.call);
         }

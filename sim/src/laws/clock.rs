@@ -20,8 +20,11 @@ pub(super) fn check(seen: &Seen<'_>) -> Result<(), Breach> {
 }
 
 /// L5: calling early, or with a time that lies back, changes nothing.
-pub(crate) fn check_calm(machine: &impl Machine, now: Timestamp) -> Result<(), Breach> {
-    let before = machine.fingerprint(now);
+pub(crate) fn check_calm(
+    machine: &impl Machine,
+    before: u128,
+    now: Timestamp,
+) -> Result<(), Breach> {
     let early = machine.poll_timeout().map(|deadline| deadline.at.as_millis().saturating_sub(1));
     let mut twin = machine.clone();
     let back = now.as_millis().saturating_sub(7);
@@ -42,10 +45,10 @@ pub(crate) fn check_calm(machine: &impl Machine, now: Timestamp) -> Result<(), B
 /// L6: facts about attempts and reads that are over, or never were, change a counter.
 pub(crate) fn check_stale(
     machine: &impl Machine,
+    before: u128,
     driver: &Driver,
     now: Timestamp,
 ) -> Result<(), Breach> {
-    let before = machine.fingerprint(now);
     let mut twin = machine.clone();
     let never = ConnId::new(u64::MAX);
     let gone = driver.gone().iter().next_back().copied();

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
+use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -16,7 +17,7 @@ use super::{Breach, Law, Seen};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conns {
-    attempts: BTreeMap<ConnId, Attempt>,
+    attempts: Held<BTreeMap<ConnId, Attempt>>,
     shutting_down: bool,
     /// The attempt whose start this step brought, after something had fired.
     opened_now: Option<ConnId>,
@@ -24,7 +25,7 @@ pub(super) struct Conns {
     ended_now: Option<ConnId>,
 }
 
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug)]
 struct Attempt {
     server: ServerName,
     life: Life,
@@ -72,7 +73,7 @@ impl Conns {
             self.order(command, seen.now)?;
         }
         self.shutting_down |= shutdown;
-        for (conn, attempt) in &self.attempts {
+        for (conn, attempt) in self.attempts.iter() {
             attempt.check_needed(*conn, seen)?;
             attempt.check_line(*conn)?;
             attempt.check_rung(*conn, seen.now, policy)?;
@@ -105,17 +106,17 @@ impl Conns {
         })
     }
 
+    /// Attempts that are over are history: at most one a server is not (G5).
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         self.shutting_down.hash(state);
-        for (conn, attempt) in &self.attempts {
-            if attempt.life == Life::Ended {
-                // Which id it was is all that still matters of it.
-                conn.hash(state);
-            } else {
-                let since = now.since(attempt.since);
-                (conn, &attempt.server, attempt.life, attempt.rung, since, attempt.deaf)
-                    .hash(state);
-            }
+        let mut present: Vec<&Attempt> =
+            self.attempts.values().filter(|attempt| attempt.life != Life::Ended).collect();
+        present.sort_unstable_by_key(|attempt| &attempt.server);
+        present.len().hash(state);
+        for Attempt { server, life, rung, since, deaf, line, too_long } in present {
+            // Since when it has not been asked to end matters to nobody.
+            let since = (*rung > Rung::None).then_some(now.since(*since));
+            (server, life, rung, since, deaf, line, too_long).hash(state);
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 use tidegate_core::event::{Event, ServerState, StartReport};
+use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{OpId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -15,9 +16,9 @@ use super::{Breach, Law, Seen};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gates {
     /// The state of each server as the host was told last.
-    said: BTreeMap<ServerName, &'static str>,
+    said: Held<BTreeMap<ServerName, &'static str>>,
     shut: BTreeMap<OpId, Shut>,
-    /// Configuration reads that were asked for and not answered.
+    /// Configuration reads that were asked for last and not answered.
     reading: BTreeSet<u64>,
     /// Cache reads that were asked for and not answered.
     asking: BTreeSet<u64>,
@@ -75,10 +76,18 @@ impl Gates {
         Ok(())
     }
 
+    pub(super) fn is_shut(&self) -> bool {
+        !self.shut.is_empty()
+    }
+
+    pub(super) fn is_reading(&self) -> bool {
+        !self.reading.is_empty()
+    }
+
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        (&self.reading, &self.asking).hash(state);
-        for (op, shut) in &self.shut {
-            (op, now.since(shut.since), shut.needed).hash(state);
+        (self.reading.len(), self.asking.len(), self.shut.len()).hash(state);
+        for shut in self.shut.values() {
+            (now.since(shut.since), shut.needed).hash(state);
             shut.armed.as_ref().map(|(at, given)| (now.since(*at), given)).hash(state);
         }
     }
@@ -151,6 +160,10 @@ impl Gates {
                 self.asking.remove(&read.number());
             }
             Some(_) | None => {}
+        }
+        if seen.commands.iter().any(|command| matches!(command, Command::ReadConfig { .. })) {
+            // Nobody waits any more for a read that was overtaken (G16).
+            self.reading.clear();
         }
         for command in seen.commands {
             match command {

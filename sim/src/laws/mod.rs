@@ -14,18 +14,20 @@ mod view;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use tidegate_core::command::Command;
 use tidegate_core::event::Event;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::hub::status::{ServerStatus, Status};
-use tidegate_core::id::ServerName;
+use tidegate_core::id::{CallId, ServerName};
 use tidegate_core::input::Input;
 use tidegate_core::limits::Limits;
 use tidegate_core::options::Options;
 use tidegate_core::time::{Deadline, Timestamp};
 use tidegate_core::tools::catalog::Catalog;
 
+use crate::digest::Present;
 use crate::driver::Driver;
 
 /// A law, by the name under which it is documented.
@@ -147,8 +149,8 @@ impl Seen<'_> {
 /// What the laws remember between two steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Laws {
-    policy: Policy,
-    limits: Limits,
+    policy: Arc<Policy>,
+    limits: Arc<Limits>,
     conns: conns::Conns,
     calls: calls::Calls,
     ops: ops::Ops,
@@ -161,8 +163,8 @@ pub(crate) struct Laws {
 impl Laws {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
-            policy: options.policy.clone(),
-            limits: options.limits.clone(),
+            policy: Arc::new(options.policy.clone()),
+            limits: Arc::new(options.limits.clone()),
             conns: conns::Conns::default(),
             calls: calls::Calls::default(),
             ops: ops::Ops::default(),
@@ -199,23 +201,36 @@ impl Laws {
 
     /// Checks a moment at which nothing is going to happen by itself (L4): nobody waits.
     pub(crate) fn check_quiet(&self) -> Result<(), Breach> {
-        let waiting: Vec<String> = self.calls.open().chain(self.ops.open()).collect();
+        let waiting: Vec<String> =
+            self.calls.open().map(|call| format!("call {call}")).chain(self.ops.open()).collect();
         Law::HonestDeadline.demands(waiting.is_empty(), || {
             format!("nothing is due any more and these wait: {}", waiting.join(", "))
         })?;
         self.conns.check_quiet()
     }
 
-    pub(crate) fn open_calls(&self) -> usize {
-        self.calls.open().count()
+    pub(crate) fn open_calls(&self) -> impl Iterator<Item = CallId> {
+        self.calls.open()
     }
 
-    /// What the laws remember, with times taken relative to `now`.
-    pub(crate) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
-        self.conns.digest(now, state);
-        self.calls.digest(now, state);
-        self.ops.digest(now, state);
-        self.gate.digest(now, state);
+    pub(crate) fn gate_is_shut(&self) -> bool {
+        self.gate.is_shut()
+    }
+
+    pub(crate) fn is_reading(&self) -> bool {
+        self.gate.is_reading()
+    }
+
+    pub(crate) fn server_of_call(&self, call: CallId) -> Option<&ServerName> {
+        self.calls.server_of(call)
+    }
+
+    /// What the laws remember.
+    pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
+        self.conns.digest(present.now, state);
+        self.calls.digest(present, state);
+        self.ops.digest(present.now, state);
+        self.gate.digest(present.now, state);
         self.overslept.hash(state);
     }
 }

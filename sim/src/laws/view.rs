@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_core::event::{Event, ServerState};
+use tidegate_core::held::Held;
 use tidegate_core::hub::policy::{LateFailure, Names, Policy};
 use tidegate_core::id::ServerName;
 use tidegate_core::input::{Input, Request};
@@ -13,9 +14,9 @@ use super::{Breach, Law, Seen};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
-    last: Catalog,
+    last: Held<Catalog>,
     /// The state of each server as the host was told last.
-    said: BTreeMap<ServerName, ServerState>,
+    said: Held<BTreeMap<ServerName, ServerState>>,
     /// Servers the host disconnected since they were last on their way.
     let_go: BTreeSet<ServerName>,
 }
@@ -90,7 +91,7 @@ impl View {
         Law::View.demands(!same || revision > self.last.revision + 1, || {
             format!("revision {revision} was said and nothing changed (G25)")
         })?;
-        self.last = seen.catalog.clone();
+        self.last = Held::new(seen.catalog.clone());
         Ok(())
     }
 
@@ -116,7 +117,9 @@ impl View {
             })?;
         }
         // One that is configured again begins anew.
-        self.said.retain(|server, _| names.contains(server));
+        if self.said.keys().any(|server| !names.contains(server)) {
+            self.said.retain(|server, _| names.contains(server));
+        }
         Ok(())
     }
 }

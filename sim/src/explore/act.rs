@@ -1,0 +1,269 @@
+//! What can happen next in a world: what follows by itself, and what a budget allows.
+//!
+//! Adding something is: a variant of [`Kind`] (and its place in [`Kind::ALL`]), a variant of
+//! [`Act`], and one arm each in [`Act::kind`], [`Act::name`], [`Node::offers`],
+//! [`Node::perform`] and [`Node::about`]; the compiler asks for all of them but the place.
+
+use tidegate_core::error::Exit;
+use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::input::{Fact, Input};
+
+use crate::driver::{Lane, Pipe};
+use crate::machine::Machine;
+use crate::violation::Violation;
+
+use super::node::Node;
+
+/// What may happen in a story besides what follows from it.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Kind {
+    /// The host asks for a start.
+    Start,
+    /// The host calls the first tool of any server.
+    Call,
+    /// The host gives any open call up.
+    Cancel,
+    /// Any process ends by itself.
+    Crash,
+    /// Any process closes a pipe and goes on running.
+    Pipe,
+    /// The start of any process fails.
+    Fail,
+    /// Any process writes to its standard error.
+    Complain,
+    /// The host connects any server.
+    Connect,
+    /// The host disconnects any server.
+    Disconnect,
+    /// The host disconnects every server.
+    DisconnectAll,
+    /// The next configuration is written and the host asks for a reload.
+    Reload,
+    /// The host asks for the end.
+    Shutdown,
+    /// A deadline passes while a fact is waiting: somebody is slow.
+    Late,
+}
+
+impl Kind {
+    /// All of them, in the order in which they are declared.
+    pub const ALL: [Self; 13] = [
+        Self::Start,
+        Self::Call,
+        Self::Cancel,
+        Self::Crash,
+        Self::Pipe,
+        Self::Fail,
+        Self::Complain,
+        Self::Connect,
+        Self::Disconnect,
+        Self::DisconnectAll,
+        Self::Reload,
+        Self::Shutdown,
+        Self::Late,
+    ];
+}
+
+/// One thing that happens next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Act {
+    Deliver(Lane),
+    Tick,
+    /// A tick while facts are waiting.
+    Late,
+    Start,
+    Call(usize),
+    Cancel(CallId),
+    Crash(usize, Eof),
+    Pipe(usize, Pipe),
+    Fail(usize),
+    Complain(usize),
+    Disconnect(usize),
+    DisconnectAll,
+    Connect(usize),
+    Reload,
+    Shutdown,
+}
+
+/// Whether the end of a crashed process's output is noticed before its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Eof {
+    Noticed,
+    Missed,
+}
+
+impl Act {
+    /// What it takes from the budget; nothing if it follows by itself.
+    pub(super) const fn kind(self) -> Option<Kind> {
+        Some(match self {
+            Self::Deliver(_) | Self::Tick => return None,
+            Self::Late => Kind::Late,
+            Self::Start => Kind::Start,
+            Self::Call(_) => Kind::Call,
+            Self::Cancel(_) => Kind::Cancel,
+            Self::Crash(..) => Kind::Crash,
+            Self::Pipe(..) => Kind::Pipe,
+            Self::Fail(_) => Kind::Fail,
+            Self::Complain(_) => Kind::Complain,
+            Self::Disconnect(_) => Kind::Disconnect,
+            Self::DisconnectAll => Kind::DisconnectAll,
+            Self::Connect(_) => Kind::Connect,
+            Self::Reload => Kind::Reload,
+            Self::Shutdown => Kind::Shutdown,
+        })
+    }
+
+    /// Its row of the table; `input` is what the machine heard of it.
+    pub(super) fn name(self, input: Option<&Input>) -> &'static str {
+        match self {
+            Self::Deliver(_) => input.map_or("nothing", fact_name),
+            Self::Tick | Self::Late => "~ tick",
+            Self::Start => "< start",
+            Self::Call(_) => "< call",
+            Self::Cancel(_) => "< cancel",
+            Self::Crash(..) => "! crash",
+            Self::Pipe(..) => "! pipe",
+            Self::Fail(_) => "! no start",
+            Self::Complain(_) => "! complaint",
+            Self::Disconnect(_) => "< disconnect",
+            Self::DisconnectAll => "< disconnect all",
+            Self::Connect(_) => "< connect",
+            Self::Reload => "< reload",
+            Self::Shutdown => "< shutdown",
+        }
+    }
+}
+
+fn fact_name(input: &Input) -> &'static str {
+    let Input::Io(fact) = input else { return "a request" };
+    match fact {
+        Fact::ConfigRead { .. } => "config read",
+        Fact::CacheRead { .. } => "cache read",
+        Fact::Opened { .. } => "opened",
+        Fact::OpenFailed { .. } => "open failed",
+        Fact::Received { .. } => "received",
+        Fact::Complained { .. } => "complained",
+        Fact::OutputEnded { .. } => "output ended",
+        Fact::InputFailed { .. } => "input failed",
+        Fact::Closed { .. } => "closed",
+        _ => "another fact",
+    }
+}
+
+impl<M: Machine> Node<M> {
+    /// What can happen next.
+    pub(super) fn acts(&self) -> Vec<Act> {
+        let mut acts: Vec<Act> = self.world.driver.lanes().into_iter().map(Act::Deliver).collect();
+        if self.world.machine().poll_timeout().is_some() && acts.is_empty() {
+            acts.push(Act::Tick);
+        }
+        if !self.world.machine().is_stopped() {
+            let allowed = Kind::ALL.into_iter().filter(|kind| self.left.allows(*kind));
+            acts.extend(allowed.flat_map(|kind| self.offers(kind)));
+        }
+        acts
+    }
+
+    /// What can happen of a kind, as far as it changes anything.
+    fn offers(&self, kind: Kind) -> Vec<Act> {
+        let driver = &self.world.driver;
+        let each = |act: fn(usize) -> Act| (0..self.servers.len()).map(act).collect();
+        let running = || {
+            let servers = self.servers.iter().enumerate();
+            servers.filter(|(_, name)| driver.runs(name)).map(|(at, _)| at)
+        };
+        match kind {
+            Kind::Start => vec![Act::Start],
+            Kind::Call => each(Act::Call),
+            Kind::Cancel => self.world.open_calls().map(Act::Cancel).collect(),
+            Kind::Crash => running()
+                .flat_map(|at| [Eof::Noticed, Eof::Missed].map(|eof| Act::Crash(at, eof)))
+                .collect(),
+            Kind::Pipe => running()
+                .flat_map(|at| [Pipe::Input, Pipe::Output].map(|pipe| Act::Pipe(at, pipe)))
+                .collect(),
+            Kind::Fail => {
+                let servers = self.servers.iter().enumerate();
+                let starting = servers.filter(|(_, name)| driver.is_starting(name));
+                starting.map(|(at, _)| Act::Fail(at)).collect()
+            }
+            Kind::Complain => running().map(Act::Complain).collect(),
+            Kind::Connect => each(Act::Connect),
+            Kind::Disconnect => each(Act::Disconnect),
+            Kind::DisconnectAll => vec![Act::DisconnectAll],
+            Kind::Reload => vec![Act::Reload],
+            Kind::Shutdown => vec![Act::Shutdown],
+            Kind::Late => {
+                let late = self.world.machine().poll_timeout().is_some() && driver.due().is_some();
+                if late { vec![Act::Late] } else { Vec::new() }
+            }
+        }
+    }
+
+    /// Lets something happen.
+    pub(super) fn perform(&mut self, act: Act) -> Result<(), Violation> {
+        let reloads = act.kind().map_or(0, |kind| self.left.spend(kind));
+        let Self { world, servers, configs, .. } = self;
+        let name = |at: usize| servers.get(at).map_or("", ServerName::as_str);
+        let now = world.now();
+        match act {
+            Act::Deliver(lane) => return world.deliver(lane),
+            Act::Tick => drop(world.tick()?),
+            Act::Late => {
+                // What is late may have come too late.
+                world.model.doubt(None);
+                world.tick()?;
+            }
+            Act::Start => drop(world.start()?),
+            Act::Call(at) => {
+                let script = world.driver.script(name(at));
+                let tool = script.and_then(|script| script.offers.tools.first().cloned());
+                world.call(name(at), &tool.unwrap_or_default())?;
+            }
+            Act::Cancel(call) => world.cancel(call)?,
+            Act::Crash(at, eof) => {
+                let eof = eof == Eof::Noticed;
+                world.driver.crash(&servers[at], Exit::Code(1), eof, now);
+            }
+            Act::Pipe(at, pipe) => world.driver.close_pipe(&servers[at], pipe, now),
+            Act::Fail(at) => world.driver.fail_start(&servers[at], now),
+            Act::Complain(at) => world.driver.complain(&servers[at], b"oh no\n", now),
+            Act::Disconnect(at) => drop(world.disconnect(name(at))?),
+            Act::DisconnectAll => drop(world.disconnect_all()?),
+            Act::Connect(at) => drop(world.connect(name(at))?),
+            Act::Reload => {
+                if let Some(config) = configs.iter().rev().nth(usize::from(reloads)) {
+                    world.set_config(config.clone());
+                }
+                world.reload()?;
+            }
+            Act::Shutdown => world.shutdown()?,
+        }
+        Ok(())
+    }
+
+    /// The servers that something is about.
+    pub(super) fn about(&self, act: Act) -> Vec<ServerName> {
+        let servers = &self.servers;
+        match act {
+            Act::Deliver(Lane::Process(conn)) => {
+                self.world.driver.server_of(conn).into_iter().cloned().collect()
+            }
+            Act::Call(at)
+            | Act::Crash(at, _)
+            | Act::Pipe(at, _)
+            | Act::Fail(at)
+            | Act::Complain(at)
+            | Act::Disconnect(at)
+            | Act::Connect(at) => vec![servers[at].clone()],
+            Act::Cancel(call) => self.world.server_of_call(call).into_iter().collect(),
+            Act::Deliver(Lane::Read(_))
+            | Act::Tick
+            | Act::Late
+            | Act::Start
+            | Act::DisconnectAll
+            | Act::Reload
+            | Act::Shutdown => servers.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is searched: who there is, and how often what may happen.
+
+use tidegate_sim::explore::{Kind, Scope};
+use tidegate_sim::scene::{Entry, Scene};
+use tidegate_sim::script::Script;
+
+use Kind::{
+    Call, Cancel, Complain, Connect, Crash, Disconnect, DisconnectAll, Fail, Late, Pipe, Shutdown,
+    Start,
+};
+
+/// Often enough for every deadline of a story to pass while something is on its way.
+const ALWAYS: u8 = u8::MAX;
+
+/// What is searched on every push.
+pub(crate) fn pushed() -> Vec<(&'static str, Scene, Scope)> {
+    let mut searches = vec![
+        ("two, everything, nobody slow", two(), everything().with(Late, 0).reload(changed())),
+        ("one, everything, slow once", one(), everything().with(Late, 1).reload(changed_one())),
+        ("one, odd, slow once", one(), odd()),
+        ("two, all stop", two(), start().with(DisconnectAll, 1).with(Connect, 1).with(Late, 2)),
+        ("two, one goes", two(), start().with(Call, 1).with(Late, 2).reload(fewer())),
+        ("two, one comes back", two(), start().with(Late, 1).reload(fewer()).reload(changed())),
+        ("two, two starts", two(), start().with(Start, 2).with(Late, 2)),
+    ];
+    // One thing that the host or a server does, whoever is slow.
+    for kind in [Call, Crash, Pipe, Fail, Connect, Disconnect, DisconnectAll, Shutdown] {
+        searches.push((
+            "two, one thing, all slow",
+            two(),
+            start().with(kind, 1).with(Late, ALWAYS),
+        ));
+    }
+    searches
+}
+
+/// What can be searched without any reduction.
+pub(crate) fn small() -> Vec<(&'static str, Scene, Scope)> {
+    let one_of_each = [Call, Cancel, Crash, Disconnect, Connect, Shutdown];
+    let one_of_each = one_of_each.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
+    vec![
+        ("one, small", one(), one_of_each.with(Late, 1)),
+        ("one, reloads", one(), start().with(Call, 2).with(Late, 1).reload(changed_one())),
+        ("two, small", two(), start().with(Crash, 1).with(Connect, 1).with(Fail, 1)),
+    ]
+}
+
+/// What takes minutes. With connects, failing starts and cancellations as well, the worlds of one
+/// level do not fit into 8 GB.
+pub(crate) fn deep() -> Vec<(&'static str, Scene, Scope)> {
+    let most = [Call, Crash, Disconnect, Shutdown, Late];
+    let most = most.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
+    vec![("two, most of it, slow once", two(), most.reload(changed()))]
+}
+
+fn start() -> Scope {
+    Scope::new().with(Start, 1)
+}
+
+/// Each thing once.
+fn everything() -> Scope {
+    [Call, Cancel, Crash, Fail, Connect, Disconnect, Shutdown]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+}
+
+/// What seldom happens.
+fn odd() -> Scope {
+    [Call, Cancel, Pipe, Complain, Disconnect, Connect]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .with(Late, 1)
+}
+
+fn two() -> Scene {
+    one().server("two", Script::default())
+}
+
+/// Deadlines that are multiples of one number meet in fewer ways, and in every order.
+fn one() -> Scene {
+    let mut scene = Scene::default().server("one", Script::default()).cached();
+    let policy = &mut scene.options.policy;
+    (policy.gate_ms, policy.startup_deadline_ms) = (1_000, Some(4_000));
+    (policy.connect_ms, policy.list_ms, policy.call_ms) = (3_000, 3_000, 2_000);
+    let stop = &mut policy.stop;
+    (stop.polite_ms, stop.terminate_ms, stop.kill_ms) = (1_000, 1_000, 1_000);
+    scene
+}
+
+fn changed_one() -> Vec<Entry> {
+    vec![Entry { version: 2, ..Entry::new("one") }]
+}
+
+fn changed() -> Vec<Entry> {
+    vec![Entry { version: 2, ..Entry::new("one") }, Entry::new("two")]
+}
+
+fn fewer() -> Vec<Entry> {
+    vec![Entry::new("two")]
+}
