@@ -77,7 +77,8 @@ pub enum Event {
     },
     /// Something a person may want to mend turned up.
     ProblemFound(Problem),
-    /// An operation ended: the one answer to `Reload`, `Connect`, `Disconnect`, `DisconnectAll`.
+    /// An operation ended: the one answer to every [`Request`](crate::input::Request) with an
+    /// `op` but `Start`.
     Done {
         /// The operation.
         op: OpId,
@@ -95,6 +96,14 @@ pub enum Event {
 pub enum ServerState {
     /// On its way: being started, greeted, or asked for its tools.
     Connecting,
+    /// It was ready and was lost, or did not come back yet; it is started again after a while.
+    /// Calls wait for it. Its name is `connecting`.
+    Retrying {
+        /// Why it was lost.
+        failure: Failure,
+        /// Which automatic start comes next, from 1.
+        start: u32,
+    },
     /// Ready: its tools can be called.
     Connected,
     /// It failed, and nothing more is tried without somebody acting.
@@ -102,7 +111,13 @@ pub enum ServerState {
         /// Why.
         failure: Failure,
     },
-    /// Switched off in its definition (F-028).
+    /// It was lost too often in too short a time: nothing more is tried without somebody acting
+    /// (G50).
+    Suspended {
+        /// How it was lost last.
+        failure: Failure,
+    },
+    /// Switched off, in its definition (F-028) or by the host.
     Disabled,
     /// Known and not wanted in this run.
     Skipped {
@@ -116,13 +131,20 @@ pub enum ServerState {
 }
 
 impl ServerState {
+    /// Whether it is on its way, so that waiting for it makes sense.
+    #[must_use]
+    pub const fn is_connecting(&self) -> bool {
+        matches!(self, Self::Connecting | Self::Retrying { .. })
+    }
+
     /// The stable name of the state, as in `list --json`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Connecting => "connecting",
+            Self::Connecting | Self::Retrying { .. } => "connecting",
             Self::Connected => "connected",
             Self::Failed { .. } => "failed",
+            Self::Suspended { .. } => "suspended",
             Self::Disabled => "disabled",
             Self::Skipped { .. } => "skipped",
             Self::NeedsApproval => "needs-approval",
@@ -230,6 +252,13 @@ pub enum OpResult {
     },
     /// Another operation took its place.
     Superseded,
+    /// What was waited for did not happen in time. What was asked for goes on.
+    TimedOut {
+        /// The time it had, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The host stopped waiting. What was asked for goes on.
+    Aborted,
     /// The runtime is shutting down.
     ShuttingDown,
 }

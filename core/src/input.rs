@@ -63,6 +63,59 @@ pub enum Request {
         /// Returned in the event.
         op: OpId,
     },
+    /// Connect one server again; ends with [`Event::Done`](crate::event::Event::Done) when it
+    /// has settled. What is on its way already is waited for (all who ask share one attempt);
+    /// what waits to be started again is started at once.
+    Reconnect {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+        /// The attempt that failed the host, if it was one: if another one took its place, that
+        /// one is left alone (G13).
+        failed: Option<ConnId>,
+    },
+    /// Stop one server, wherever it stands, and start it anew; ends with
+    /// [`Event::Done`](crate::event::Event::Done) when it has settled.
+    Restart {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+    },
+    /// Switch one server on for this run, also if its definition switches it off, and connect
+    /// it; ends with [`Event::Done`](crate::event::Event::Done) when it has settled.
+    Enable {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+    },
+    /// Switch one server off until it is enabled or no longer configured: no reload brings it
+    /// back (G14). Ends with [`Event::Done`](crate::event::Event::Done) when its process is gone.
+    Disable {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+    },
+    /// Wait for one server to be connected and change nothing; ends with
+    /// [`Event::Done`](crate::event::Event::Done) when it is connected, when nothing is under
+    /// way that could connect it, or in time.
+    AwaitConnected {
+        /// Returned in the event.
+        op: OpId,
+        /// The server.
+        server: ServerName,
+        /// How long to wait at most, in milliseconds.
+        timeout_ms: Option<u64>,
+    },
+    /// Stop waiting for an operation other than `Start`: it ends as aborted, and what it set
+    /// going goes on. Nothing happens if it has ended already. Not answered itself.
+    StopWaiting {
+        /// The operation.
+        op: OpId,
+    },
     /// Call a tool; ends with [`Event::CallFinished`](crate::event::Event::CallFinished).
     Call(NewCall),
     /// End a call; its server is told. Nothing happens if it has ended already.

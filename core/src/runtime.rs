@@ -64,6 +64,7 @@ impl Runtime {
                 sources: options.sources,
                 only: options.only,
                 forward_stderr: options.forward_stderr,
+                entropy: options.entropy,
             }),
             out: Outbox::default(),
             catalog: Arc::default(),
@@ -153,6 +154,16 @@ impl Runtime {
             Request::Connect { op, server } => self.hub.connect(now, op, &server, out),
             Request::Disconnect { op, server } => self.hub.disconnect(now, op, &server, out),
             Request::DisconnectAll { op } => self.hub.disconnect_all(now, op, out),
+            Request::Reconnect { op, server, failed } => {
+                self.hub.reconnect(now, op, &server, failed, out);
+            }
+            Request::Restart { op, server } => self.hub.restart(now, op, &server, out),
+            Request::Enable { op, server } => self.hub.enable(now, op, &server, out),
+            Request::Disable { op, server } => self.hub.disable(now, op, &server, out),
+            Request::AwaitConnected { op, server, timeout_ms } => {
+                self.hub.await_connected(now, op, &server, timeout_ms, out);
+            }
+            Request::StopWaiting { op } => self.hub.stop_waiting(op, out),
             Request::Call(NewCall { call, target, arguments, timeout_ms }) => {
                 let target = self.resolve(target);
                 let out = &mut self.out;

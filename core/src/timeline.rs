@@ -101,6 +101,18 @@ impl Display for Text<'_, Request> {
             Request::Connect { op, server } => write!(f, "Connect {op} {server}"),
             Request::Disconnect { op, server } => write!(f, "Disconnect {op} {server}"),
             Request::DisconnectAll { op } => write!(f, "DisconnectAll {op}"),
+            Request::Reconnect { op, server, failed } => {
+                write!(f, "Reconnect {op} {server}")?;
+                failed.iter().try_for_each(|conn| write!(f, " instead of {conn}"))
+            }
+            Request::Restart { op, server } => write!(f, "Restart {op} {server}"),
+            Request::Enable { op, server } => write!(f, "Enable {op} {server}"),
+            Request::Disable { op, server } => write!(f, "Disable {op} {server}"),
+            Request::AwaitConnected { op, server, timeout_ms } => {
+                write!(f, "AwaitConnected {op} {server}")?;
+                timeout_ms.iter().try_for_each(|limit| write!(f, " within {limit}ms"))
+            }
+            Request::StopWaiting { op } => write!(f, "StopWaiting {op}"),
             Request::Call(call) => Text(call).fmt(f),
             Request::Cancel { call } => write!(f, "Cancel {call}"),
             Request::Shutdown => f.write_str("Shutdown"),
@@ -194,7 +206,12 @@ impl Display for Text<'_, Event> {
             Event::ServerChanged { server, state } => {
                 write!(f, "ServerChanged {server} {}", state.name())?;
                 match state {
-                    ServerState::Failed { failure } => write!(f, ": {}", failure.describe(server)),
+                    ServerState::Failed { failure } | ServerState::Suspended { failure } => {
+                        write!(f, ": {}", failure.describe(server))
+                    }
+                    ServerState::Retrying { failure, start } => {
+                        write!(f, ", start {start} to come: {}", failure.describe(server))
+                    }
                     ServerState::Skipped { reason } => write!(f, ": {}", reason.describe()),
                     ServerState::Connecting
                     | ServerState::Connected
@@ -271,6 +288,8 @@ impl Display for Text<'_, OpResult> {
             OpResult::Failed { failure } => write!(f, "failed ({})", failure.stage),
             OpResult::Skipped { reason } => write!(f, "skipped: {}", reason.describe()),
             OpResult::Superseded => f.write_str("superseded"),
+            OpResult::TimedOut { limit_ms } => write!(f, "timed out after {limit_ms}ms"),
+            OpResult::Aborted => f.write_str("aborted"),
             OpResult::ShuttingDown => f.write_str("shutting down"),
         }
     }

@@ -122,6 +122,7 @@ pub mod laws;
 mod lists;
 pub mod machine;
 pub mod model;
+mod operations;
 mod peer;
 mod process;
 pub mod replay;

@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
 use tidegate_core::held::Held;
+use tidegate_core::hub::policy::{Policy, Reconnect};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -30,6 +31,8 @@ pub struct Model {
     /// The configuration as it was read last, in its order.
     known: Hashed<Vec<Entry>>,
     servers: Held<BTreeMap<String, Server>>,
+    /// Whether a server that is lost comes back by itself.
+    reconnects: bool,
     over: bool,
 }
 
@@ -37,6 +40,8 @@ pub struct Model {
 struct Server {
     /// The host has not disconnected it.
     wanted: bool,
+    /// What the host said about its being on or off.
+    switch: Option<bool>,
     /// The present attempt, and what it runs.
     attempt: Option<(ConnId, Nature, Hashed<Offered>)>,
     /// The version of the definition that the present attempt runs.
@@ -48,8 +53,9 @@ struct Server {
 impl Model {
     /// A model of a host with this configuration file.
     #[must_use]
-    pub fn new(file: Vec<Entry>) -> Self {
-        Self { file: Hashed::new(file), ..Self::default() }
+    pub fn new(file: Vec<Entry>, policy: &Policy) -> Self {
+        let reconnects = policy.reconnect != Reconnect::Off;
+        Self { file: Hashed::new(file), reconnects, ..Self::default() }
     }
 
     /// The configuration file as it is.
@@ -132,10 +138,14 @@ impl Model {
         for (entry, is) in self.known.iter().zip(&status.servers) {
             let Some(server) = self.servers.get(&entry.name) else { continue };
             let state = is.state.name();
-            let fits = match (&is.state, server.must_be(entry)) {
+            let must = server.must_be(entry, self.reconnects);
+            let fits = match (&is.state, must) {
                 (ServerState::Disabled, Must::BeOff)
                 | (ServerState::Disconnected, Must::BeDisconnected)
-                | (ServerState::Failed { .. }, Must::HaveFailed | Must::HaveSettled) => true,
+                | (
+                    ServerState::Failed { .. } | ServerState::Suspended { .. },
+                    Must::HaveFailed | Must::HaveSettled,
+                ) => true,
                 (ServerState::Connected, Must::HaveSettled) => true,
                 (ServerState::Connected, Must::BeConnected) => {
                     sound.push(entry.name.as_str());
@@ -150,9 +160,7 @@ impl Model {
             Law::Model.demands(is.state != ServerState::Connected || current, || {
                 format!("{} runs {:?} and its definition is {version}", entry.name, server.runs)
             })?;
-            Law::Model.demands(fits, || {
-                format!("{} must {:?} and is {state}", entry.name, server.must_be(entry))
-            })?;
+            Law::Model.demands(fits, || format!("{} must {must:?} and is {state}", entry.name))?;
         }
         let offered: Vec<(String, String)> = catalog
             .tools
@@ -166,7 +174,14 @@ impl Model {
 
     fn asked(&mut self, request: &Request) {
         match request {
-            Request::Connect { server, .. } => self.want(server, true),
+            Request::Connect { server, .. }
+            | Request::Reconnect { server, .. }
+            | Request::Restart { server, .. } => self.want(server, true),
+            Request::Enable { server, .. } => {
+                self.switch(server, true);
+                self.want(server, true);
+            }
+            Request::Disable { server, .. } => self.switch(server, false),
             Request::Disconnect { server, .. } => self.want(server, false),
             Request::DisconnectAll { .. } => {
                 for entry in self.known.clone().iter() {
@@ -179,12 +194,21 @@ impl Model {
     }
 
     fn want(&mut self, name: &ServerName, wanted: bool) {
-        let on = self.known.iter().any(|entry| entry.name == name.as_str() && entry.enabled);
-        if let Some(server) = self.servers.get_mut(name.as_str())
-            && on
+        let entry = self.known.iter().find(|entry| entry.name == name.as_str());
+        if let (Some(server), Some(entry)) = (self.servers.get_mut(name.as_str()), entry)
+            && server.is_on(entry)
         {
             server.wanted = wanted;
             server.lost &= !wanted;
+        }
+    }
+
+    fn switch(&mut self, name: &ServerName, on: bool) {
+        let entry = self.known.iter().find(|entry| entry.name == name.as_str());
+        if let (Some(server), Some(entry)) = (self.servers.get_mut(name.as_str()), entry) {
+            // Switched off, it forgets that the host had disconnected it.
+            server.wanted |= !on || !server.is_on(entry);
+            server.switch = Some(on);
         }
     }
 
@@ -220,12 +244,17 @@ impl Model {
         let mut servers = BTreeMap::new();
         for entry in entries.iter() {
             let before = self.servers.remove(&entry.name);
-            let mut server =
-                before.unwrap_or(Server { wanted: true, attempt: None, runs: None, lost: false });
+            let mut server = before.unwrap_or(Server {
+                wanted: true,
+                switch: None,
+                attempt: None,
+                runs: None,
+                lost: false,
+            });
             let known = self.known.iter().find(|known| known.name == entry.name);
             // Switched on again, it is wanted again, unless the host had disconnected it while
             // it was on.
-            server.wanted |= known.is_some_and(|known| !known.enabled);
+            server.wanted |= known.is_some_and(|known| !server.is_on(known));
             server.lost = false;
             servers.insert(entry.name.clone(), server);
         }
@@ -246,12 +275,17 @@ enum Must {
 }
 
 impl Server {
-    fn must_be(&self, entry: &Entry) -> Must {
+    fn is_on(&self, entry: &Entry) -> bool {
+        self.switch.unwrap_or(entry.enabled)
+    }
+
+    fn must_be(&self, entry: &Entry, reconnects: bool) -> Must {
         let nature = self.attempt.as_ref().map(|(_, nature, _)| *nature);
         match nature {
-            _ if !entry.enabled => Must::BeOff,
+            _ if !self.is_on(entry) => Must::BeOff,
             _ if !self.wanted => Must::BeDisconnected,
             Some(Nature::Fickle) => Must::HaveSettled,
+            _ if self.lost && reconnects => Must::HaveSettled,
             _ if self.lost => Must::HaveFailed,
             Some(Nature::Sound) | None => Must::BeConnected,
             Some(Nature::Broken) => Must::HaveFailed,

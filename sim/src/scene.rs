@@ -143,7 +143,12 @@ impl Scene {
         if !self.cached.is_empty() {
             driver.set_cache(&self.warm());
         }
-        World::new(machine, &self.options, driver, Model::new(self.entries.clone()))
+        World::new(
+            machine,
+            &self.options,
+            driver,
+            Model::new(self.entries.clone(), &self.options.policy),
+        )
     }
 
     fn driver(&self) -> Driver {

@@ -7,7 +7,7 @@
 use tidegate_core::command::Command;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::hub::policy::Policy;
-use tidegate_core::id::CallId;
+use tidegate_core::id::{CallId, ConnId, OpId};
 use tidegate_core::input::{Found, Target};
 use tidegate_core::limits::Limits;
 
@@ -47,6 +47,18 @@ pub enum Step {
     Disconnect(u8),
     /// The host disconnects every server.
     DisconnectAll,
+    /// The host connects this server again; with `true`, because of the first attempt there was.
+    Reconnect(u8, bool),
+    /// The host restarts this server.
+    Restart(u8),
+    /// The host switches this server on.
+    Enable(u8),
+    /// The host switches this server off.
+    Disable(u8),
+    /// The host waits for this server, for so many milliseconds.
+    Await(u8, u16),
+    /// The host stops waiting for the latest operation but so many.
+    StopWaiting(u8),
     /// This server's process ends by itself; with `true`, the end of its output is noticed first.
     Crash(u8, bool),
     /// This server writes something that nobody expects.
@@ -66,7 +78,7 @@ pub enum Step {
 impl Step {
     /// A step.
     pub fn choose(choices: &mut impl Choices) -> Self {
-        let kind = choices.choose(32);
+        let kind = choices.choose(40);
         let mut small = || choices.choose(256).try_into().unwrap_or(0);
         match kind {
             0..4 => Self::Wait([1, 20, 250, 3_000][kind as usize] + u16::from(small()) * 3),
@@ -85,6 +97,12 @@ impl Step {
             28 => Self::Edit(small(), small()),
             29 => Self::SpoilCache,
             30 => Self::Oversleep(u16::from(small()) * 200),
+            31 | 32 => Self::Reconnect(small(), small() % 2 == 0),
+            33 | 34 => Self::Restart(small()),
+            35 => Self::Enable(small()),
+            36 => Self::Disable(small()),
+            37 => Self::Await(small(), u16::from(small()) * 16),
+            38 => Self::StopWaiting(small() % 4),
             _ => Self::Shutdown,
         }
     }
@@ -233,6 +251,18 @@ impl<M: Machine> World<M> {
             Step::Connect(at) => drop(self.connect(name(at))?),
             Step::Disconnect(at) => drop(self.disconnect(name(at))?),
             Step::DisconnectAll => drop(self.disconnect_all()?),
+            Step::Reconnect(at, first) => {
+                self.reconnect(name(at), first.then_some(ConnId::new(0)))?;
+            }
+            Step::Restart(at) => drop(self.restart(name(at))?),
+            Step::Enable(at) => drop(self.enable(name(at))?),
+            Step::Disable(at) => drop(self.disable(name(at))?),
+            Step::Await(at, limit) => drop(self.await_connected(name(at), Some(limit.into()))?),
+            Step::StopWaiting(back) => {
+                if let Some(op) = self.operations_made().checked_sub(1 + u64::from(back)) {
+                    self.stop_waiting(OpId::new(op))?;
+                }
+            }
             Step::Crash(at, eof) => self.hurt(name(at), eof),
             Step::Blurt(at, what) => {
                 let text = BLURTS[usize::from(what) % BLURTS.len()];

@@ -151,6 +151,12 @@ impl<M: Machine> World<M> {
         self.next_call
     }
 
+    /// How many operations were asked for.
+    #[must_use]
+    pub fn operations_made(&self) -> u64 {
+        self.next_op
+    }
+
     /// Asks for a start.
     ///
     /// # Errors
@@ -165,30 +171,6 @@ impl<M: Machine> World<M> {
     /// The law that was broken.
     pub fn reload(&mut self) -> Result<OpId, Violation> {
         self.operation(|op| Request::Reload { op })
-    }
-
-    /// Asks to connect a server.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn connect(&mut self, server: &str) -> Result<OpId, Violation> {
-        self.operation(|op| Request::Connect { op, server: server.into() })
-    }
-
-    /// Asks to disconnect a server.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn disconnect(&mut self, server: &str) -> Result<OpId, Violation> {
-        self.operation(|op| Request::Disconnect { op, server: server.into() })
-    }
-
-    /// Asks to disconnect every server.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn disconnect_all(&mut self) -> Result<OpId, Violation> {
-        self.operation(|op| Request::DisconnectAll { op })
     }
 
     /// Calls a tool by its server and its own name. The arguments are the number of the call,
@@ -415,7 +397,10 @@ impl<M: Machine> World<M> {
         checked.map_err(|breach| Violation::new(breach, &self.trace))
     }
 
-    fn operation(&mut self, request: impl FnOnce(OpId) -> Request) -> Result<OpId, Violation> {
+    pub(crate) fn operation(
+        &mut self,
+        request: impl FnOnce(OpId) -> Request,
+    ) -> Result<OpId, Violation> {
         let op = OpId::new(self.next_op);
         self.next_op += 1;
         self.request(request(op))?;

@@ -4,6 +4,8 @@
 mod driver;
 #[path = "bugs/host.rs"]
 mod host;
+#[path = "bugs/starts.rs"]
+mod starts;
 
 use tidegate_sim::laws::Law;
 
@@ -24,5 +26,5 @@ const fn bug(name: &'static str, law: Law, plants: &'static [Plant]) -> Bug {
 
 /// All of them.
 pub(crate) fn all() -> impl Iterator<Item = &'static Bug> {
-    driver::BUGS.iter().chain(host::BUGS)
+    driver::BUGS.iter().chain(host::BUGS).chain(starts::BUGS)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tidegate_core::bytes::Json;
 use tidegate_core::error::CallError;
 use tidegate_core::event::{OpResult, Outcome};
-use tidegate_core::hub::policy::StopLadder;
+use tidegate_core::hub::policy::{Reconnect, StopLadder};
 use tidegate_core::input::Target;
 use tidegate_tests::live::{World, call, say};
 use tidegate_tests::processes;
@@ -83,7 +83,10 @@ fn grandchildren_of_every_kind_of_wrapper_are_ended() {
 #[test]
 fn a_server_that_dies_leaves_no_grandchildren() {
     let world = World::default();
-    world.run(&[("a", world.scripted(&["--grandchild"]))], async |host| {
+    let mut settings = world.settings(&[("a", world.scripted(&["--grandchild"]))]);
+    settings.options.policy.reconnect = Reconnect::Off;
+    world.run_with(settings, async |host| {
+        host.start().await;
         // L8: although the grandchild holds the pipes open.
         let outcome = call(host, "a", "exit", json!({"code": 3})).await;
         assert_eq!(outcome, Outcome::Failed(CallError::Closed));

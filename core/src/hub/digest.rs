@@ -14,14 +14,20 @@ use crate::time::Timestamp;
 
 use super::Hub;
 use super::ops::Until;
-use super::slot::Cached;
+use super::slot::{Cached, Standing};
 
 impl Hub {
     /// Feeds the state to a hasher.
     pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         (&self.order, self.stopping, self.slots.len()).hash(state);
         for (name, slot) in &self.slots {
-            (name, slot.definition(), slot.standing).hash(state);
+            (name, slot.definition(), slot.switched(), &slot.live).hash(state);
+            if let Standing::Later(at) = slot.standing {
+                ("later", at.since(now)).hash(state);
+            } else {
+                slot.standing.hash(state);
+            }
+            slot.losses.digest(now, &self.options.policy.reconnect, state);
             server::digest_failure(slot.failure.as_ref(), state);
             match &slot.cached {
                 Cached::Asking(read) => self.age(*read).hash(state),
@@ -43,7 +49,9 @@ impl Hub {
         }
         for pending in &self.ops {
             self.digest_until(&pending.until, state);
+            pending.deadline().map(|deadline| deadline.at.since(now)).hash(state);
         }
+        self.entropy.hash(state);
         self.calls.digest(now, state);
     }
 
@@ -51,7 +59,9 @@ impl Hub {
         core::mem::discriminant(until).hash(state);
         match until {
             Until::Reload(report) => report.hash(state),
-            Until::Connect(name) | Until::Disconnect(name) => name.hash(state),
+            Until::Connect(name) | Until::Disconnect(name) | Until::Await { server: name, .. } => {
+                name.hash(state)
+            }
             Until::DisconnectAll(attempts) => {
                 let left = attempts.iter().filter_map(|conn| self.by_conn.get(conn));
                 left.for_each(|name| name.hash(state));

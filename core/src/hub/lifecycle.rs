@@ -44,6 +44,18 @@ impl Hub {
         self.set_alarm(conn, None, alarm);
     }
 
+    /// Makes a server run that does not, somebody having asked or its time having come. G5: the
+    /// new attempt waits until the old one is gone.
+    pub(super) fn bring_up(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        if slot.server.is_some() {
+            slot.standing = Standing::Again;
+            self.touched.insert(name.clone());
+        } else {
+            self.open(name, now, out);
+        }
+    }
+
     /// Stops the attempt of a server, if it has one; calls under way on it end at once (G4).
     pub(super) fn stop(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
@@ -54,6 +66,14 @@ impl Hub {
             let after = server.deadline();
             self.set_alarm(conn, before, after);
             self.calls.fail_on(conn, &CallError::Closed, out);
+        }
+    }
+
+    /// Stops the attempt of a server that is to be followed by another one; calls that wait go
+    /// on waiting.
+    pub(super) fn stop_old(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        if self.slots.get(name).is_some_and(|slot| slot.standing == Standing::Again) {
+            self.stop(name, now, out);
         }
     }
 
@@ -97,7 +117,7 @@ impl Hub {
                 self.touched.insert(name.clone());
                 self.calls.fail_on(conn, &CallError::Closed, out);
             }
-            Signal::Failed => self.failed(name, out),
+            Signal::Failed => self.failed(name, now, out),
             Signal::Gone => self.gone(name, conn, now, out),
         }
     }
@@ -106,6 +126,7 @@ impl Hub {
         let Some(slot) = self.slots.get_mut(name) else { return };
         // A live list takes the place of a cached one, also of one that is still being read.
         slot.cached = Cached::Unknown;
+        slot.losses.note_ready(now);
         self.tools_listed(name, out);
         self.send_waiting(name, out);
         self.load_extras(name, now, out);
@@ -114,6 +135,7 @@ impl Hub {
     /// A list of tools came: it is offered and stored.
     fn tools_listed(&mut self, name: &ServerName, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
+        slot.live = slot.server.as_ref().and_then(Server::tools).cloned();
         self.touched.insert(name.clone());
         let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
         if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
@@ -122,11 +144,12 @@ impl Hub {
         }
     }
 
-    fn failed(&mut self, name: &ServerName, out: &mut Outbox) {
+    fn failed(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
         slot.failure = slot.server.as_ref().and_then(|server| server.failure().cloned());
-        if slot.standing == Standing::Wanted {
+        self.recover(name, now);
+        if self.slots.get(name).is_some_and(|slot| !slot.is_connecting()) {
             self.fail_waiting(name, out);
         }
     }
@@ -141,7 +164,11 @@ impl Hub {
                 self.slots.remove(name);
             }
             Standing::Again => self.open(name, now, out),
-            Standing::Wanted | Standing::Off(_) | Standing::Disconnected => {}
+            Standing::Wanted
+            | Standing::Later(_)
+            | Standing::Suspended
+            | Standing::Off(_)
+            | Standing::Disconnected => {}
         }
     }
 }

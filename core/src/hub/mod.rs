@@ -12,6 +12,7 @@
 //! old one is gone (G5); an attempt is stopped when its slot is no longer wanted, and nothing is
 //! opened for a slot that is not wanted (G14, G15).
 
+mod accept;
 mod cache;
 pub mod calls;
 #[cfg(feature = "_explore")]
@@ -19,6 +20,7 @@ mod digest;
 mod gate;
 mod lifecycle;
 mod live;
+mod losses;
 mod ops;
 pub mod policy;
 mod problems;
@@ -31,6 +33,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::config::Source;
+use crate::entropy::Entropy;
 use crate::error::Cause;
 use crate::event::Event;
 use crate::held::Held;
@@ -62,6 +65,8 @@ pub struct HubOptions {
     pub only: BTreeSet<ServerName>,
     /// Whether servers' standard error is passed on as events.
     pub forward_stderr: bool,
+    /// What chance is made of.
+    pub entropy: Entropy,
 }
 
 /// All servers of a runtime.
@@ -76,6 +81,9 @@ pub struct Hub {
     by_conn: BTreeMap<ConnId, ServerName>,
     /// When each attempt wants to be woken, in order.
     alarms: BTreeSet<(Deadline, ConnId)>,
+    /// When lost servers are to be started again, in order.
+    retries: BTreeSet<(Timestamp, ServerName)>,
+    entropy: Entropy,
     reading: Option<Reading>,
     gates: Vec<Gate>,
     ops: Vec<Pending>,
@@ -120,6 +128,7 @@ impl Hub {
         let limits = &options.setting.limits;
         let calls = Held::new(Calls::new(limits.open_calls, &options.policy));
         let problems = Held::new(Problems::new(limits.problems));
+        let entropy = options.entropy.clone();
         Self {
             options: Arc::new(options),
             next_conn: Counter::default(),
@@ -128,6 +137,8 @@ impl Hub {
             order: Arc::default(),
             by_conn: BTreeMap::new(),
             alarms: BTreeSet::new(),
+            retries: BTreeSet::new(),
+            entropy,
             reading: None,
             gates: Vec::new(),
             ops: Vec::new(),
@@ -196,6 +207,7 @@ impl Hub {
         for expired in self.calls.expire(now, out) {
             self.tell_cancelled(expired, "the call timed out", out);
         }
+        self.start_again(now, out);
     }
 
     /// Says what changed: states first, so that a host that hears of the gate knows them.
@@ -207,6 +219,7 @@ impl Hub {
             {
                 out.event(Event::ServerChanged { server: name.clone(), state });
             }
+            self.arm_retry(&name);
             self.changed.push(name);
         }
     }
@@ -219,11 +232,13 @@ impl Hub {
     /// Opens gates and ends operations whose time has come.
     pub fn conclude(&mut self, now: Timestamp, out: &mut Outbox) {
         let due = |gate: &Gate| gate.deadline().is_some_and(|deadline| deadline.at <= now);
-        if !core::mem::take(&mut self.progressed) && !self.gates.iter().any(due) {
+        let waits = self.ops.iter().filter_map(Pending::deadline);
+        let overdue = self.gates.iter().any(due) || waits.into_iter().any(|due| due.at <= now);
+        if !core::mem::take(&mut self.progressed) && !overdue {
             return;
         }
         self.conclude_gates(now, out);
-        self.conclude_ops(out);
+        self.conclude_ops(now, out);
     }
 
     /// When the hub wants to be woken.
@@ -231,9 +246,12 @@ impl Hub {
     pub fn deadline(&self) -> Option<Deadline> {
         let gates = self.gates.iter().filter_map(Gate::deadline);
         let server = self.alarms.first().map(|(deadline, _)| *deadline);
+        let retry = self.retries.first().map(|(at, _)| Deadline { at: *at, why: "reconnect" });
         gates
+            .chain(self.ops.iter().filter_map(Pending::deadline))
             .chain(self.calls.deadline())
             .chain(server)
+            .chain(retry)
             .fold(None, |earliest, next| Deadline::earlier(earliest, Some(next)))
     }
 

@@ -6,19 +6,17 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::bytes::Json;
 use crate::error::CallError;
-use crate::event::{Event, OpResult, Outcome, ServerState};
-use crate::id::{CallId, ConnId, OpId, ServerName};
+use crate::event::{Event, OpResult, ServerState, Skip};
+use crate::id::{ConnId, OpId, ServerName};
 use crate::outbox::Outbox;
-use crate::time::Timestamp;
-use crate::wire::json::{self, Kind};
+use crate::time::{Deadline, Timestamp};
 
 use super::Hub;
-use super::calls::{Dropped, Ripe};
 use super::gate::Gate;
+use super::losses::Losses;
 use super::reload::Report;
-use super::slot::{Cached, Standing};
+use super::slot::{Cached, Slot, Standing};
 
 /// An operation that has not ended.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -34,10 +32,21 @@ pub(super) enum Until {
     Reload(Report),
     /// A server to settle.
     Connect(ServerName),
+    /// A server to be connected, or nothing to be under way that could connect it, at most
+    /// until a time.
+    Await { server: ServerName, since: Timestamp, timeout_ms: Option<u64> },
     /// A server's attempt to be gone.
     Disconnect(ServerName),
     /// The attempts that there were to be gone; servers may have been connected again since.
     DisconnectAll(Vec<ConnId>),
+}
+
+impl Pending {
+    /// When it ends at the latest.
+    pub(super) fn deadline(&self) -> Option<Deadline> {
+        let Until::Await { since, timeout_ms: Some(ms), .. } = &self.until else { return None };
+        Some(Deadline { at: since.plus(*ms), why: "await" })
+    }
 }
 
 impl Hub {
@@ -71,28 +80,125 @@ impl Hub {
 
     /// Connects one server.
     pub fn connect(&mut self, now: Timestamp, op: OpId, name: &ServerName, out: &mut Outbox) {
-        if self.stopping {
-            return done(op, OpResult::ShuttingDown, out);
-        }
-        let Some(slot) = self.slots.get_mut(name).filter(|s| s.standing != Standing::Removed)
-        else {
-            return done(op, OpResult::UnknownServer, out);
-        };
-        match slot.standing {
-            Standing::Off(reason) => return done(op, OpResult::Skipped { reason }, out),
-            Standing::Again | Standing::Removed => {}
-            Standing::Wanted | Standing::Disconnected => {
-                let runs = slot.is_connecting() || slot.is_connected();
-                if !runs && slot.server.is_some() {
-                    // G5: the new attempt waits until the old one is gone.
-                    slot.standing = Standing::Again;
-                    self.touched.insert(name.clone());
-                } else if !runs {
-                    self.open(name, now, out);
-                }
+        let Some(slot) = self.slot_to_start(op, name, out) else { return };
+        if !slot.is_connected() {
+            slot.losses = Losses::default();
+            if !slot.is_on_its_way() {
+                self.bring_up(name, now, out);
             }
         }
         self.wait_for(op, Until::Connect(name.clone()));
+    }
+
+    /// Connects one server again, unless another attempt took the place of the failed one.
+    pub fn reconnect(
+        &mut self,
+        now: Timestamp,
+        op: OpId,
+        name: &ServerName,
+        failed: Option<ConnId>,
+        out: &mut Outbox,
+    ) {
+        let Some(slot) = self.slot_to_start(op, name, out) else { return };
+        let present = slot.server.as_ref().map(crate::server::Server::conn);
+        if slot.is_connected() && (failed.is_none() || failed == present) {
+            return self.restart(now, op, name, out);
+        }
+        self.connect(now, op, name, out);
+    }
+
+    /// Stops one server and starts it anew.
+    pub fn restart(&mut self, now: Timestamp, op: OpId, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.slot_to_start(op, name, out) else { return };
+        slot.losses = Losses::default();
+        slot.failure = None;
+        self.bring_up(name, now, out);
+        self.stop_old(name, now, out);
+        self.wait_for(op, Until::Connect(name.clone()));
+    }
+
+    /// Switches one server on and connects it.
+    pub fn enable(&mut self, now: Timestamp, op: OpId, name: &ServerName, out: &mut Outbox) {
+        if self.stopping {
+            return done(op, OpResult::ShuttingDown, out);
+        }
+        let Some(slot) = self.present(name) else { return done(op, OpResult::UnknownServer, out) };
+        slot.switch(true);
+        let definition = slot.definition().clone();
+        let reason = self.skip(&definition);
+        if let Some(slot) = self.slots.get_mut(name)
+            && let Standing::Off(_) = slot.standing
+        {
+            slot.standing = reason.map_or(Standing::Disconnected, Standing::Off);
+            self.touched.insert(name.clone());
+        }
+        self.connect(now, op, name, out);
+    }
+
+    /// Switches one server off.
+    pub fn disable(&mut self, now: Timestamp, op: OpId, name: &ServerName, out: &mut Outbox) {
+        let Some(slot) = self.present(name) else { return done(op, OpResult::UnknownServer, out) };
+        slot.switch(false);
+        self.take_down(name, Standing::Off(Skip::Disabled), now, out);
+        self.wait_for(op, Until::Disconnect(name.clone()));
+    }
+
+    /// Waits for one server.
+    pub fn await_connected(
+        &mut self,
+        now: Timestamp,
+        op: OpId,
+        name: &ServerName,
+        timeout_ms: Option<u64>,
+        out: &mut Outbox,
+    ) {
+        if self.stopping {
+            return done(op, OpResult::ShuttingDown, out);
+        }
+        if self.present(name).is_none() {
+            return done(op, OpResult::UnknownServer, out);
+        }
+        self.wait_for(op, Until::Await { server: name.clone(), since: now, timeout_ms });
+    }
+
+    /// Ends an operation that has not ended; what it set going goes on.
+    pub fn stop_waiting(&mut self, op: OpId, out: &mut Outbox) {
+        let reading = self.reading.iter_mut().flat_map(|reading| &mut reading.reloads);
+        let waiting = self.ops.iter().map(|pending| pending.op).chain(reading.map(|op| *op));
+        if waiting.into_iter().all(|waiting| waiting != op) {
+            return;
+        }
+        self.ops.retain(|pending| pending.op != op);
+        if let Some(reading) = &mut self.reading {
+            reading.reloads.retain(|reload| *reload != op);
+        }
+        done(op, OpResult::Aborted, out);
+    }
+
+    /// The server, unless it is no longer configured.
+    fn present(&mut self, name: &ServerName) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(name)?;
+        (slot.standing != Standing::Removed).then_some(slot)
+    }
+
+    /// The server an operation is to start, or the answer to the operation.
+    fn slot_to_start(
+        &mut self,
+        op: OpId,
+        name: &ServerName,
+        out: &mut Outbox,
+    ) -> Option<&mut Slot> {
+        let result = if self.stopping {
+            OpResult::ShuttingDown
+        } else {
+            match self.slots.get(name).map(|slot| slot.standing) {
+                None | Some(Standing::Removed) => OpResult::UnknownServer,
+                Some(Standing::Off(reason)) => OpResult::Skipped { reason },
+                Some(_) => return self.slots.get_mut(name).map(|slot| &mut **slot),
+            }
+        };
+        done(op, result, out);
+        None
     }
 
     /// Disconnects one server.
@@ -131,139 +237,55 @@ impl Hub {
     }
 
     fn disconnect_one(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let off = self.slots.get(name).map(|slot| slot.standing);
+        let stays = off.filter(|at| matches!(at, Standing::Off(_) | Standing::Removed));
+        self.take_down(name, stays.unwrap_or(Standing::Disconnected), now, out);
+    }
+
+    /// Stops a server that is not to run any more; nothing starts it again by itself (G14).
+    fn take_down(&mut self, name: &ServerName, to: Standing, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        if matches!(slot.standing, Standing::Wanted | Standing::Again) {
-            slot.standing = Standing::Disconnected;
+        if slot.standing != to {
+            slot.standing = to;
             slot.failure = None;
             slot.cached = Cached::Unknown;
+            slot.live = None;
         }
         self.stop(name, now, out);
         self.fail_waiting(name, out);
     }
 
-    /// Accepts a call: sends it, lets it wait for its server, or ends it at once.
-    pub fn call(
-        &mut self,
-        now: Timestamp,
-        call: CallId,
-        target: Result<(ServerName, String), CallError>,
-        arguments: Json,
-        timeout_ms: Option<u64>,
-        out: &mut Outbox,
-    ) {
-        if !self.calls.admit(call) {
-            return out.event(Event::CallRefused { call });
-        }
-        let accepted = target.and_then(|(server, tool)| {
-            let arguments = self.check_call(arguments)?;
-            self.place_call(now, call, &server, tool, arguments, timeout_ms, out)
-        });
-        if let Err(error) = accepted {
-            out.event(Event::CallFinished { call, outcome: Outcome::Failed(error) });
-        }
-    }
-
-    fn check_call(&self, arguments: Json) -> Result<Json, CallError> {
-        if self.stopping {
-            return Err(CallError::ShuttingDown);
-        }
-        if let Some(limit) = self.calls.full() {
-            return Err(CallError::TooManyCalls { limit });
-        }
-        match json::check(arguments.as_str(), self.options.setting.limits.nesting) {
-            Ok(Kind::Object) => Ok(one_line(arguments)),
-            Ok(kind) => Err(CallError::BadArguments { message: alloc::format!("they are {kind}") }),
-            Err(error) => Err(CallError::BadArguments { message: alloc::format!("{error}") }),
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one call, spelled out")]
-    fn place_call(
-        &mut self,
-        now: Timestamp,
-        call: CallId,
-        name: &ServerName,
-        tool: String,
-        arguments: Json,
-        timeout_ms: Option<u64>,
-        out: &mut Outbox,
-    ) -> Result<(), CallError> {
-        let Some(slot) = self.slots.get_mut(name).filter(|s| s.standing != Standing::Removed)
-        else {
-            return Err(CallError::UnknownServer { server: name.clone() });
-        };
-        let timeout_ms = timeout_ms.or_else(|| slot.definition().timeout_ms);
-        if slot.is_connecting() {
-            self.calls.wait(now, call, name, timeout_ms, tool, arguments);
-            return Ok(());
-        }
-        let ready = slot.is_connected();
-        let Some(server) = slot.server.as_mut().filter(|_| ready) else {
-            let reason = self.why_not_connected(name);
-            return Err(CallError::NotConnected { server: name.clone(), reason });
-        };
-        if !server.offers(&tool) {
-            return Err(CallError::UnknownTool { tool });
-        }
-        let conn = server.conn();
-        if let Some(request) = server.call(call, &tool, &arguments, out) {
-            self.calls.sent(now, call, name, timeout_ms, conn, request);
-        }
-        Ok(())
-    }
-
-    /// Sends the calls that waited for a server; a tool that is gone answers so.
-    pub(super) fn send_waiting(&mut self, name: &ServerName, out: &mut Outbox) {
-        let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) else {
-            return;
-        };
-        let conn = server.conn();
-        for Ripe { call, tool, arguments } in self.calls.ripe(name) {
-            let request =
-                if server.offers(&tool) { server.call(call, &tool, &arguments, out) } else { None };
-            match request {
-                Some(request) => self.calls.was_sent(call, conn, request),
-                None => self.calls.fail(call, CallError::UnknownTool { tool }, out),
-            }
-        }
-    }
-
-    /// Gives a call up.
-    pub fn cancel(&mut self, call: CallId, out: &mut Outbox) {
-        if let Some(dropped) = self.calls.abort(call, out) {
-            self.tell_cancelled(dropped, "the host cancelled the call", out);
-        }
-    }
-
-    pub(super) fn tell_cancelled(&mut self, dropped: Dropped, reason: &str, out: &mut Outbox) {
-        let Some(name) = self.by_conn.get(&dropped.conn) else { return };
-        if let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) {
-            server.cancel(dropped.request, reason, out);
-        }
-    }
-
     pub(super) fn why_not_connected(&self, name: &ServerName) -> String {
         match self.slots.get(name).map(|slot| slot.state()) {
             Some(ServerState::Failed { failure }) => failure.describe(name),
+            Some(ServerState::Suspended { failure }) => alloc::format!(
+                "it was lost too often; reconnect it to try again. {}",
+                failure.describe(name)
+            ),
             Some(ServerState::Skipped { reason }) => reason.describe().into(),
-            Some(ServerState::Disabled) => crate::event::Skip::Disabled.describe().into(),
-            Some(ServerState::NeedsApproval) => crate::event::Skip::NeedsApproval.describe().into(),
-            Some(ServerState::Connecting | ServerState::Connected | ServerState::Disconnected)
+            Some(ServerState::Disabled) => Skip::Disabled.describe().into(),
+            Some(ServerState::NeedsApproval) => Skip::NeedsApproval.describe().into(),
+            Some(
+                ServerState::Connecting
+                | ServerState::Retrying { .. }
+                | ServerState::Connected
+                | ServerState::Disconnected,
+            )
             | None => String::new(),
         }
     }
 
     /// Ends the operations whose condition holds.
-    pub(super) fn conclude_ops(&mut self, out: &mut Outbox) {
+    pub(super) fn conclude_ops(&mut self, now: Timestamp, out: &mut Outbox) {
         for pending in core::mem::take(&mut self.ops) {
-            match self.result(&pending.until) {
+            match self.result(&pending.until, now) {
                 Some(result) => done(pending.op, result, out),
                 None => self.ops.push(pending),
             }
         }
     }
 
-    fn result(&self, until: &Until) -> Option<OpResult> {
+    fn result(&self, until: &Until, now: Timestamp) -> Option<OpResult> {
         let settled = |name: &ServerName| self.slots.get(name).is_none_or(|s| !s.is_connecting());
         let gone = |name: &ServerName| self.slots.get(name).is_none_or(|s| s.server.is_none());
         match until {
@@ -271,17 +293,15 @@ impl Hub {
                 let all = report.started.iter().chain(&report.restarted).all(settled);
                 all.then(|| report.clone().result())
             }
-            Until::Connect(name) => settled(name).then(|| match self.slots.get(name) {
-                Some(slot) if slot.is_connected() => OpResult::Done,
-                Some(slot) => {
-                    if let ServerState::Failed { failure } = slot.state() {
-                        OpResult::Failed { failure }
-                    } else {
-                        OpResult::Superseded
-                    }
-                }
-                None => OpResult::UnknownServer,
-            }),
+            Until::Connect(name) => {
+                settled(name).then(|| self.settled_as(name, OpResult::Superseded))
+            }
+            Until::Await { server, since, timeout_ms } => {
+                let late = timeout_ms.filter(|ms| since.plus(*ms) <= now);
+                let nothing = OpResult::Skipped { reason: Skip::Disconnected };
+                let ended = settled(server).then(|| self.settled_as(server, nothing));
+                ended.or_else(|| late.map(|limit_ms| OpResult::TimedOut { limit_ms }))
+            }
             Until::Disconnect(name) => {
                 let back = self.slots.get(name).is_some_and(|slot| slot.is_connecting());
                 if back { Some(OpResult::Superseded) } else { gone(name).then_some(OpResult::Done) }
@@ -294,12 +314,20 @@ impl Hub {
     }
 }
 
-/// The wire has one message a line, and JSON has no line ends but as white space.
-fn one_line(json: Json) -> Json {
-    if json.as_str().contains(['\n', '\r']) {
-        Json::new(json.as_str().replace(['\n', '\r'], " "))
-    } else {
-        json
+impl Hub {
+    /// What became of a server that is not on its way; `otherwise` if it is plainly not
+    /// connected.
+    fn settled_as(&self, name: &ServerName, otherwise: OpResult) -> OpResult {
+        let Some(slot) = self.slots.get(name) else { return OpResult::UnknownServer };
+        match (slot.standing, slot.state()) {
+            (Standing::Off(reason), _) => OpResult::Skipped { reason },
+            (Standing::Removed, _) => OpResult::UnknownServer,
+            (_, ServerState::Connected) => OpResult::Done,
+            (_, ServerState::Failed { failure } | ServerState::Suspended { failure }) => {
+                OpResult::Failed { failure }
+            }
+            (_, _) => otherwise,
+        }
     }
 }
 

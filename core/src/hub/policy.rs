@@ -4,6 +4,9 @@
 //! [`Policy::default`] what is best. Each difference is one field, and the property tests run
 //! under both.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::server::live::Extras;
@@ -39,6 +42,8 @@ pub struct Policy {
     pub list_changed: ListChanged,
     /// Whether resources and prompts are loaded. Default: yes; documented: no.
     pub extras: Extras,
+    /// What happens when a server that was ready is lost.
+    pub reconnect: Reconnect,
     /// How tools are named for the model.
     pub names: Names,
     /// Which definitions run without the user's approval.
@@ -55,6 +60,30 @@ pub enum LateFailure {
     Keep,
     /// They stay in the list, marked as failed (default).
     MarkFailed,
+}
+
+/// What happens when a server that was ready is lost.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reconnect {
+    /// It has failed, until somebody acts (documented).
+    Off,
+    /// It is started again, more and more slowly, and in the end suspended (default).
+    OnLoss(Backoff),
+}
+
+/// How a lost server is started again (G50).
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Backoff {
+    /// How long to wait before each automatic start, in milliseconds, at least 1; the last one
+    /// counts for all later ones. Up to a quarter is added by chance, so that many servers lost at once do
+    /// not come back at once. Default 0.5, 1, 2, 4, 8 s.
+    pub delays_ms: Vec<u64>,
+    /// How many automatic starts there may be before the server is suspended. Default 5.
+    pub starts_max: u32,
+    /// How long a server has to stay ready for its count to begin anew. Default 30 s.
+    pub stable_ms: u64,
 }
 
 /// How tools are named for the model.
@@ -77,6 +106,21 @@ pub enum Trust {
     All,
 }
 
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { delays_ms: vec![500, 1_000, 2_000, 4_000, 8_000], starts_max: 5, stable_ms: 30_000 }
+    }
+}
+
+impl Backoff {
+    /// How long to wait before the automatic start with this number, from 0, chance left out.
+    #[must_use]
+    pub fn delay_ms(&self, start: u32) -> u64 {
+        let at = usize::try_from(start).unwrap_or(usize::MAX);
+        self.delays_ms.get(at).or_else(|| self.delays_ms.last()).copied().unwrap_or(0)
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -89,6 +133,7 @@ impl Default for Policy {
             late_failure: LateFailure::MarkFailed,
             list_changed: ListChanged::default(),
             extras: Extras::Load,
+            reconnect: Reconnect::OnLoss(Backoff::default()),
             names: Names::Distinct,
             trust: Trust::Ask,
             stop: StopLadder::default(),
@@ -106,6 +151,7 @@ impl Policy {
             late_failure: LateFailure::Keep,
             list_changed: ListChanged::Ignore,
             extras: Extras::Skip,
+            reconnect: Reconnect::Off,
             names: Names::Documented,
             trust: Trust::All,
             ..Self::default()

@@ -19,6 +19,7 @@ use crate::outbox::Outbox;
 use crate::time::Timestamp;
 
 use super::Hub;
+use super::losses::Losses;
 use super::policy::Trust;
 use super::slot::{Cached, Slot, Standing};
 
@@ -119,11 +120,16 @@ impl Hub {
     /// Follows a set of definitions.
     fn apply(
         &mut self,
-        definitions: Vec<Definition>,
+        mut definitions: Vec<Definition>,
         reloads: Vec<OpId>,
         now: Timestamp,
         out: &mut Outbox,
     ) {
+        for definition in &mut definitions {
+            if let Some(slot) = self.slots.get_mut(&definition.name) {
+                slot.overrule(definition);
+            }
+        }
         let present: Vec<Definition> = self
             .order
             .iter()
@@ -177,13 +183,10 @@ impl Hub {
             Standing::Disconnected | Standing::Removed => {
                 skipped.push((name.clone(), Skip::Disconnected));
             }
-            Standing::Wanted | Standing::Again if slot.is_connecting() => {
-                skipped.push((name.clone(), Skip::AlreadyConnecting));
-            }
-            Standing::Wanted | Standing::Again if slot.is_connected() => {
-                skipped.push((name.clone(), Skip::AlreadyConnected));
-            }
-            Standing::Wanted | Standing::Again => {
+            _ if slot.is_connecting() => skipped.push((name.clone(), Skip::AlreadyConnecting)),
+            _ if slot.is_connected() => skipped.push((name.clone(), Skip::AlreadyConnected)),
+            Standing::Wanted | Standing::Again | Standing::Later(_) | Standing::Suspended => {
+                slot.losses = Losses::default();
                 if slot.server.is_some() {
                     slot.standing = Standing::Again;
                     self.touched.insert(name.clone());
@@ -212,6 +215,8 @@ impl Hub {
         slot.define(definition);
         slot.failure = None;
         slot.cached = Cached::Unknown;
+        slot.losses = Losses::default();
+        slot.live = None;
         let runs = slot.server.is_some();
         slot.standing = match skip {
             Some(reason) => Standing::Off(reason),
@@ -231,7 +236,9 @@ impl Hub {
                 report.kept.push(name);
             }
             Standing::Again => report.restarted.push(name),
-            Standing::Wanted => report.started.push(name),
+            Standing::Wanted | Standing::Later(_) | Standing::Suspended => {
+                report.started.push(name);
+            }
         }
     }
 
@@ -249,8 +256,8 @@ impl Hub {
         }
     }
 
-    /// Why a definition is not to be started, if it is not.
-    fn skip(&self, definition: &Definition) -> Option<Skip> {
+    /// Why a definition is not to be started, if it is not (G15).
+    pub(super) fn skip(&self, definition: &Definition) -> Option<Skip> {
         if !definition.enabled {
             return Some(Skip::Disabled);
         }

@@ -15,6 +15,7 @@ use crate::wire::mcp::ToolDef;
 
 use super::Worth;
 use super::cache::Identity;
+use super::losses::Losses;
 use super::policy::LateFailure;
 
 /// A configured server.
@@ -28,6 +29,13 @@ pub(super) struct Slot {
     /// Why the last attempt failed, or why none can be made.
     pub(super) failure: Option<Failure>,
     pub(super) cached: Cached,
+    /// The list it had when it was ready last, for the time until it is ready again.
+    pub(super) live: Option<Arc<[ToolDef]>>,
+    /// What the host said about its being on or off; it stands above what is configured.
+    switch: Option<bool>,
+    pub(super) losses: Losses,
+    /// When the hub will be woken to start it again, as far as the hub knows.
+    pub(super) armed: Option<Timestamp>,
     said: Option<ServerState>,
     since: Timestamp,
 }
@@ -39,6 +47,10 @@ pub(super) enum Standing {
     Wanted,
     /// It is, and the present attempt has to be gone first.
     Again,
+    /// It is, at this time: it was lost.
+    Later(Timestamp),
+    /// It would be, but it was lost too often.
+    Suspended,
     /// It is not, for a reason that lies in its definition or in the options.
     Off(Skip),
     /// It is not, because the host disconnected it.
@@ -69,6 +81,10 @@ impl Slot {
             server: None,
             failure: None,
             cached: Cached::Unknown,
+            live: None,
+            switch: None,
+            losses: Losses::default(),
+            armed: None,
             said: None,
             since: now,
         }
@@ -78,10 +94,28 @@ impl Slot {
         &self.definition
     }
 
+    #[cfg(feature = "_explore")]
+    pub(super) const fn switched(&self) -> Option<bool> {
+        self.switch
+    }
+
     /// Gives it another definition.
     pub(super) fn define(&mut self, definition: Definition) {
         self.definition = Held::new(definition);
         self.identity = None;
+    }
+
+    /// The host switches it on or off.
+    pub(super) fn switch(&mut self, on: bool) {
+        self.switch = Some(on);
+        self.definition.enabled = on;
+    }
+
+    /// Lays what the host said over a definition as it was read. One that is on its way out and
+    /// configured again begins anew.
+    pub(super) fn overrule(&mut self, definition: &mut Definition) {
+        self.switch = self.switch.filter(|_| self.standing != Standing::Removed);
+        definition.enabled = self.switch.unwrap_or(definition.enabled);
     }
 
     /// Whose list an entry of the cache has to be for it. `cwd` is the same in a whole run.
@@ -107,6 +141,13 @@ impl Slot {
             Standing::Off(reason) => ServerState::Skipped { reason },
             Standing::Disconnected | Standing::Removed => ServerState::Disconnected,
             Standing::Again => ServerState::Connecting,
+            Standing::Later(_) => self.failure.clone().map_or(ServerState::Connecting, |failure| {
+                ServerState::Retrying { failure, start: self.losses.starts() }
+            }),
+            Standing::Suspended => self
+                .failure
+                .clone()
+                .map_or(ServerState::Disconnected, |failure| ServerState::Suspended { failure }),
             Standing::Wanted => match (self.view(), &self.failure) {
                 (Some(View::Connecting), _) => ServerState::Connecting,
                 (Some(View::Connected), _) => ServerState::Connected,
@@ -121,10 +162,17 @@ impl Slot {
     /// Whether it is on its way, so that waiting for it makes sense.
     pub(super) fn is_connecting(&self) -> bool {
         match self.standing {
-            Standing::Again => true,
+            Standing::Again | Standing::Later(_) => true,
             Standing::Wanted => self.view() == Some(View::Connecting),
-            Standing::Off(_) | Standing::Disconnected | Standing::Removed => false,
+            Standing::Suspended | Standing::Off(_) | Standing::Disconnected | Standing::Removed => {
+                false
+            }
         }
+    }
+
+    /// Whether an attempt is under way or follows as soon as the old one is gone.
+    pub(super) fn is_on_its_way(&self) -> bool {
+        self.is_connecting() && !matches!(self.standing, Standing::Later(_))
     }
 
     /// Whether it is ready.
@@ -163,7 +211,8 @@ impl Slot {
         if self.is_connecting() {
             return Some((tools, Worth::Deferred));
         }
-        let (Standing::Wanted, Some(failure)) = (self.standing, &self.failure) else { return None };
+        let failed = matches!(self.standing, Standing::Wanted | Standing::Suspended);
+        let failure = self.failure.as_ref().filter(|_| failed)?;
         let worth = match late_failure {
             LateFailure::Keep => Worth::Deferred,
             LateFailure::MarkFailed => Worth::Failed(failure.describe(&self.definition.name)),

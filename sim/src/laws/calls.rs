@@ -202,7 +202,7 @@ impl Open {
             return Law::Prompt.broken(format!("{call} waits for a server nobody configured"));
         };
         let answers = match server.state {
-            ServerState::Connecting => true,
+            ServerState::Connecting | ServerState::Retrying { .. } => true,
             ServerState::Connected => server.conn.is_some_and(|conn| conns.can_answer(conn)),
             _ => false,
         };

@@ -73,6 +73,7 @@ impl Conns {
             self.order(command, seen.now)?;
         }
         self.shutting_down |= shutdown;
+        self.check_restarted(seen)?;
         for (conn, attempt) in self.attempts.iter() {
             attempt.check_needed(*conn, seen)?;
             attempt.check_line(*conn)?;
@@ -85,6 +86,17 @@ impl Conns {
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// G16: what is restarted ends first.
+    fn check_restarted(&self, seen: &Seen<'_>) -> Result<(), Breach> {
+        let Some(Input::Host(Request::Restart { server, .. })) = seen.input else { return Ok(()) };
+        let runs = |attempt: &&Attempt| attempt.server == *server && attempt.life == Life::Open;
+        let kept = self.attempts.values().filter(runs).any(|attempt| attempt.rung == Rung::None);
+        let can = seen.server(server).is_some_and(|server| server.state.is_connecting());
+        Law::Orders.demands(seen.fired || !can || !kept, || {
+            format!("{server} was to be restarted and its process goes on")
+        })
     }
 
     /// At a quiet moment, every process is one that its server needs (G2).

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use tidegate_core::event::{Event, ServerState, StartReport};
+use tidegate_core::event::{Event, StartReport};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{OpId, ServerName};
@@ -67,8 +67,7 @@ impl Gates {
             format!("gate_shut is {} with {:?} shut", seen.status.gate_shut, self.shut.keys())
         })?;
         self.shut.iter().try_for_each(|(op, shut)| self.check_shut(*op, shut, seen, policy))?;
-        let mut starting =
-            seen.status.servers.iter().filter(|server| server.state == ServerState::Connecting);
+        let mut starting = seen.status.servers.iter().filter(|server| server.state.is_connecting());
         let needed = !self.reading.is_empty()
             || !self.asking.is_empty()
             || starting.any(|server| !has_cached(seen, &server.name));
@@ -132,7 +131,7 @@ impl Gates {
             }
         }
         for name in deferred {
-            let still = seen.server(name).is_some_and(|s| s.state == ServerState::Connecting);
+            let still = seen.server(name).is_some_and(|s| s.state.is_connecting());
             Law::Gate.demands(!still || has_cached(seen, name), || {
                 format!("{op} defers {name}, whose tools nobody knows")
             })?;
@@ -198,7 +197,7 @@ impl Gates {
             .status
             .servers
             .iter()
-            .filter(|server| server.state == ServerState::Connecting)
+            .filter(|server| server.state.is_connecting())
             .map(|server| &server.name);
         let late = waited >= policy.gate_ms && self.asking.is_empty();
         let holds = if late {

@@ -10,6 +10,7 @@ pub(crate) mod clock;
 mod conns;
 mod gate;
 mod ops;
+mod starts;
 mod view;
 
 use std::fmt;
@@ -57,6 +58,8 @@ pub enum Law {
     Orders,
     /// G19–G25: the catalogue is what the servers' states make of it.
     View,
+    /// G14, G15, G50: what is started was asked for, or was lost and has waited long enough.
+    Starts,
     /// G30, G31: the gate opens when it should and tells the truth.
     Gate,
     /// G40, G42, G49 and the protocol: what is sent is what may be sent.
@@ -84,6 +87,7 @@ impl Law {
             Self::Bounded => "L10 bounded",
             Self::Orders => "orders (G3, G5, G8, G14)",
             Self::View => "view (G19-G25)",
+            Self::Starts => "starts (G14, G15, G50)",
             Self::Gate => "gate (G30, G31)",
             Self::Wire => "wire (G40, G42, G49)",
             Self::Model => "model",
@@ -156,6 +160,7 @@ pub(crate) struct Laws {
     ops: ops::Ops,
     view: view::View,
     gate: gate::Gates,
+    starts: starts::Starts,
     /// Whether time was skipped, so that bounds on the whole are off.
     pub(crate) overslept: bool,
 }
@@ -170,6 +175,7 @@ impl Laws {
             ops: ops::Ops::default(),
             view: view::View::default(),
             gate: gate::Gates::default(),
+            starts: starts::Starts::default(),
             overslept: false,
         }
     }
@@ -186,6 +192,7 @@ impl Laws {
         self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
         self.gate.check(seen, &self.policy, self.overslept)?;
+        self.starts.check(seen, &self.policy)?;
         bounds::check(seen, &self.limits)?;
         self.check_wire(driver)
     }
@@ -231,6 +238,7 @@ impl Laws {
         self.calls.digest(present, state);
         self.ops.digest(present.now, state);
         self.gate.digest(present.now, state);
+        self.starts.digest(present.now, &self.policy, state);
         self.overslept.hash(state);
     }
 }

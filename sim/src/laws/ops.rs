@@ -16,6 +16,8 @@ const SHUTDOWN_MS: u64 = 5_000;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ops {
     open: BTreeMap<OpId, Kind>,
+    /// When those that only wait have to end.
+    due: BTreeMap<OpId, Timestamp>,
     shutdown: Option<Timestamp>,
     stopped: bool,
 }
@@ -48,6 +50,9 @@ impl Ops {
         }
         Law::ExactlyOnce
             .demands(self.stopped == seen.stopped, || "is_stopped and Stopped disagree".into())?;
+        let late = self.due.iter().find(|(_, due)| **due <= seen.now && !seen.stopped);
+        Law::HonestDeadline
+            .demands(late.is_none(), || format!("{late:?} was to end by then and waits"))?;
         let Some(since) = self.shutdown.filter(|_| !self.stopped && !overslept) else {
             return Ok(());
         };
@@ -71,6 +76,7 @@ impl Ops {
         // Which of two operations of one kind has which number matters to nobody.
         let starts = self.open.values().filter(|kind| **kind == Kind::Start).count();
         (starts, self.open.len(), self.stopped).hash(state);
+        self.due.values().for_each(|due| due.since(now).hash(state));
         self.shutdown.map(|since| now.since(since)).hash(state);
     }
 
@@ -80,6 +86,11 @@ impl Ops {
             Request::Reload { op }
             | Request::Connect { op, .. }
             | Request::Disconnect { op, .. }
+            | Request::Reconnect { op, .. }
+            | Request::Restart { op, .. }
+            | Request::Enable { op, .. }
+            | Request::Disable { op, .. }
+            | Request::AwaitConnected { op, .. }
             | Request::DisconnectAll { op } => (op, Kind::Other),
             Request::Shutdown => {
                 self.shutdown = self.shutdown.or(Some(now));
@@ -87,10 +98,14 @@ impl Ops {
             }
             _ => return,
         };
+        if let Request::AwaitConnected { op, timeout_ms: Some(limit_ms), .. } = request {
+            self.due.insert(*op, now.plus(*limit_ms));
+        }
         assert_eq!(self.open.insert(*op, kind), None, "the story used {op} twice");
     }
 
     fn answer(&mut self, op: OpId, kind: Kind) -> Result<(), Breach> {
+        self.due.remove(&op);
         Law::ExactlyOnce.demands(self.open.remove(&op) == Some(kind), || {
             format!("{op} was answered and does not wait for such an answer")
         })

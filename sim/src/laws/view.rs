@@ -46,18 +46,17 @@ impl View {
     /// A server is disconnected because the host asked for it or nobody defines it any more;
     /// every other end is a failure.
     fn check_disconnected(&mut self, seen: &Seen<'_>) -> Result<(), Breach> {
-        match seen.input {
-            Some(Input::Host(Request::Disconnect { server, .. })) => {
-                self.let_go.insert(server.clone());
-            }
+        let asked: Vec<ServerName> = match seen.input {
+            Some(Input::Host(Request::Disconnect { server, .. })) => vec![server.clone()],
             Some(Input::Host(Request::DisconnectAll { .. } | Request::Shutdown)) => {
-                self.let_go.extend(seen.status.servers.iter().map(|server| server.name.clone()));
+                seen.status.servers.iter().map(|server| server.name.clone()).collect()
             }
-            Some(_) | None => {}
-        }
+            Some(_) | None => Vec::new(),
+        };
+        self.let_go.extend(asked.iter().cloned());
         for event in seen.events {
             let Event::ServerChanged { server, state } = event else { continue };
-            if *state == ServerState::Connecting {
+            if state.is_connecting() && !asked.contains(server) {
                 self.let_go.remove(server);
             }
             let asked = self.let_go.contains(server) || seen.server(server).is_none();
@@ -131,13 +130,16 @@ fn check_tool(tool: &Tool, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breac
     };
     let fits = match (&tool.state, &server.state) {
         (ToolState::Live | ToolState::Quarantined { .. }, ServerState::Connected) => true,
-        (ToolState::Deferred | ToolState::Quarantined { .. }, ServerState::Connecting) => true,
-        (ToolState::Deferred, ServerState::Failed { .. }) => {
+        (ToolState::Deferred | ToolState::Quarantined { .. }, state) if state.is_connecting() => {
+            true
+        }
+        (ToolState::Deferred, ServerState::Failed { .. } | ServerState::Suspended { .. }) => {
             policy.late_failure == LateFailure::Keep
         }
-        (ToolState::Failed { .. } | ToolState::Quarantined { .. }, ServerState::Failed { .. }) => {
-            policy.late_failure == LateFailure::MarkFailed
-        }
+        (
+            ToolState::Failed { .. } | ToolState::Quarantined { .. },
+            ServerState::Failed { .. } | ServerState::Suspended { .. },
+        ) => policy.late_failure == LateFailure::MarkFailed,
         (_, _) => false,
     };
     Law::View.demands(fits, || {

@@ -53,7 +53,7 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "never answers a reload",
-        Law::ExactlyOnce,
+        Law::HonestDeadline,
         &[Plant::Output(|step| {
             step.events.retain(|event| {
                 !matches!(event, Event::Done { result: OpResult::Reloaded { .. }, .. })
@@ -62,7 +62,7 @@ pub(super) const BUGS: &[Bug] = &[
     ),
     bug(
         "never ends a call that its server answered",
-        Law::Prompt,
+        Law::HonestDeadline,
         &[
             Plant::Output(|step| {
                 step.lose_calls(|outcome| matches!(outcome, Outcome::Answered(_)))

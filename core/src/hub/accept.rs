@@ -1,0 +1,129 @@
+//! Accepting calls: each is sent, waits for its server, or ends at once.
+//!
+//! Floor 4. The table of open calls is in [`calls`](super::calls).
+
+use alloc::string::String;
+
+use crate::bytes::Json;
+use crate::error::CallError;
+use crate::event::{Event, Outcome};
+use crate::id::{CallId, ServerName};
+use crate::outbox::Outbox;
+use crate::time::Timestamp;
+use crate::wire::json::{self, Kind};
+
+use super::Hub;
+use super::calls::{Dropped, Ripe};
+use super::slot::Standing;
+
+impl Hub {
+    /// Accepts a call: sends it, lets it wait for its server, or ends it at once.
+    pub fn call(
+        &mut self,
+        now: Timestamp,
+        call: CallId,
+        target: Result<(ServerName, String), CallError>,
+        arguments: Json,
+        timeout_ms: Option<u64>,
+        out: &mut Outbox,
+    ) {
+        if !self.calls.admit(call) {
+            return out.event(Event::CallRefused { call });
+        }
+        let accepted = target.and_then(|(server, tool)| {
+            let arguments = self.check_call(arguments)?;
+            self.place_call(now, call, &server, tool, arguments, timeout_ms, out)
+        });
+        if let Err(error) = accepted {
+            out.event(Event::CallFinished { call, outcome: Outcome::Failed(error) });
+        }
+    }
+
+    fn check_call(&self, arguments: Json) -> Result<Json, CallError> {
+        if self.stopping {
+            return Err(CallError::ShuttingDown);
+        }
+        if let Some(limit) = self.calls.full() {
+            return Err(CallError::TooManyCalls { limit });
+        }
+        match json::check(arguments.as_str(), self.options.setting.limits.nesting) {
+            Ok(Kind::Object) => Ok(one_line(arguments)),
+            Ok(kind) => Err(CallError::BadArguments { message: alloc::format!("they are {kind}") }),
+            Err(error) => Err(CallError::BadArguments { message: alloc::format!("{error}") }),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one call, spelled out")]
+    fn place_call(
+        &mut self,
+        now: Timestamp,
+        call: CallId,
+        name: &ServerName,
+        tool: String,
+        arguments: Json,
+        timeout_ms: Option<u64>,
+        out: &mut Outbox,
+    ) -> Result<(), CallError> {
+        let Some(slot) = self.slots.get_mut(name).filter(|s| s.standing != Standing::Removed)
+        else {
+            return Err(CallError::UnknownServer { server: name.clone() });
+        };
+        let timeout_ms = timeout_ms.or_else(|| slot.definition().timeout_ms);
+        if slot.is_connecting() {
+            self.calls.wait(now, call, name, timeout_ms, tool, arguments);
+            return Ok(());
+        }
+        let ready = slot.is_connected();
+        let Some(server) = slot.server.as_mut().filter(|_| ready) else {
+            let reason = self.why_not_connected(name);
+            return Err(CallError::NotConnected { server: name.clone(), reason });
+        };
+        if !server.offers(&tool) {
+            return Err(CallError::UnknownTool { tool });
+        }
+        let conn = server.conn();
+        if let Some(request) = server.call(call, &tool, &arguments, out) {
+            self.calls.sent(now, call, name, timeout_ms, conn, request);
+        }
+        Ok(())
+    }
+
+    /// Sends the calls that waited for a server; a tool that is gone answers so.
+    pub(super) fn send_waiting(&mut self, name: &ServerName, out: &mut Outbox) {
+        let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) else {
+            return;
+        };
+        let conn = server.conn();
+        for Ripe { call, tool, arguments } in self.calls.ripe(name) {
+            let request =
+                if server.offers(&tool) { server.call(call, &tool, &arguments, out) } else { None };
+            match request {
+                Some(request) => self.calls.was_sent(call, conn, request),
+                None => self.calls.fail(call, CallError::UnknownTool { tool }, out),
+            }
+        }
+    }
+
+    /// Gives a call up.
+    pub fn cancel(&mut self, call: CallId, out: &mut Outbox) {
+        if let Some(dropped) = self.calls.abort(call, out) {
+            self.tell_cancelled(dropped, "the host cancelled the call", out);
+        }
+    }
+
+    pub(super) fn tell_cancelled(&mut self, dropped: Dropped, reason: &str, out: &mut Outbox) {
+        let Some(name) = self.by_conn.get(&dropped.conn) else { return };
+        if let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) {
+            server.cancel(dropped.request, reason, out);
+        }
+    }
+}
+
+/// The wire has one message a line, and JSON has no line ends but as white space.
+fn one_line(json: Json) -> Json {
+    if json.as_str().contains(['\n', '\r']) {
+        Json::new(json.as_str().replace(['\n', '\r'], " "))
+    } else {
+        json
+    }
+}

@@ -1,0 +1,242 @@
+//! Starts: a server is started because somebody asked for it, or because it was lost and has
+//! waited long enough.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+use tidegate_core::command::{Command, Launch};
+use tidegate_core::event::{Event, ServerState};
+use tidegate_core::hub::policy::{Policy, Reconnect};
+use tidegate_core::id::ServerName;
+use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::time::Timestamp;
+
+use super::{Breach, Law, Seen};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Starts {
+    servers: BTreeMap<ServerName, Past>,
+}
+
+/// What matters of a server's past.
+#[derive(Clone, Debug, Default)]
+struct Past {
+    ask: Option<Ask>,
+    /// What was started last.
+    launch: Option<Launch>,
+    /// The host let it go, and how.
+    let_go: Option<LetGo>,
+    /// How often it was started by itself since it was stable or somebody acted.
+    automatic: u32,
+    ready_since: Option<Timestamp>,
+    lost_at: Option<Timestamp>,
+}
+
+/// Who asked for a server that was not started since.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+enum Ask {
+    /// The configuration was read.
+    Configuration,
+    /// The host, by its name: what it lost before is forgiven.
+    ByName,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum LetGo {
+    /// By its name: only its name brings it back (G14).
+    Alone,
+    /// With all others: a start brings it back as well.
+    WithAll,
+}
+
+impl Starts {
+    pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
+        // What was due came before the input, and so did some of the starts (L5).
+        self.note_asked(seen);
+        if !seen.fired {
+            self.note_let_go(seen);
+        }
+        for event in seen.events {
+            if let Event::ServerChanged { server, state } = event {
+                self.changed(server, state, seen.now, policy)?;
+            }
+        }
+        for command in seen.commands {
+            if let Command::Open { conn, server, launch } = command {
+                let past = self.servers.entry(server.clone()).or_default();
+                past.started(server, launch, seen, policy).map_err(|breach| Breach {
+                    how: format!("Open {conn}: {}", breach.how),
+                    ..breach
+                })?;
+            }
+        }
+        if seen.fired {
+            self.note_asked(seen);
+            self.note_let_go(seen);
+        }
+        for server in &seen.status.servers {
+            let past = self.servers.entry(server.name.clone()).or_default();
+            // What runs, or runs again by itself, needs no start: nobody is waiting for one.
+            let itself = matches!(server.state, ServerState::Retrying { .. });
+            past.ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
+        }
+        self.servers.retain(|name, _| seen.server(name).is_some());
+        Ok(())
+    }
+
+    pub(super) fn digest(&self, now: Timestamp, policy: &Policy, state: &mut impl Hasher) {
+        let Reconnect::OnLoss(backoff) = &policy.reconnect else { return };
+        for (name, past) in &self.servers {
+            let stable = |since: Timestamp| now.since(since).min(backoff.stable_ms);
+            let waits = |since: Timestamp| now.since(since).min(backoff.delay_ms(u32::MAX) * 2);
+            (name, past.ask, past.let_go, past.automatic, &past.launch).hash(state);
+            (past.ready_since.map(stable), past.lost_at.map(waits)).hash(state);
+        }
+    }
+
+    fn note_let_go(&mut self, seen: &Seen<'_>) {
+        match seen.input {
+            Some(Input::Host(Request::Disable { server, .. })) => {
+                self.let_go(server, LetGo::Alone);
+            }
+            Some(Input::Host(Request::Disconnect { server, .. })) if is_let_go(seen, server) => {
+                self.let_go(server, LetGo::Alone);
+            }
+            Some(Input::Host(Request::DisconnectAll { .. } | Request::Shutdown)) => {
+                let names: Vec<ServerName> = self.servers.keys().cloned().collect();
+                for name in names {
+                    let new = self.servers.get(&name).is_some_and(|past| past.let_go.is_none());
+                    if new && is_let_go(seen, &name) {
+                        self.let_go(&name, LetGo::WithAll);
+                    }
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn note_asked(&mut self, seen: &Seen<'_>) {
+        match seen.input {
+            Some(Input::Host(
+                Request::Connect { server, .. }
+                | Request::Reconnect { server, .. }
+                | Request::Restart { server, .. }
+                | Request::Enable { server, .. },
+            )) => {
+                let past = self.servers.entry(server.clone()).or_default();
+                (past.ask, past.let_go) = (Some(Ask::ByName), None);
+                if seen.server(server).is_some_and(|s| s.state != ServerState::Connected) {
+                    past.automatic = 0;
+                }
+            }
+            Some(Input::Host(Request::Start { .. })) => {
+                for past in self.servers.values_mut() {
+                    past.let_go = past.let_go.filter(|how| *how == LetGo::Alone);
+                }
+            }
+            Some(Input::Io(Fact::ConfigRead { .. })) => {
+                for server in &seen.status.servers {
+                    let past = self.servers.entry(server.name.clone()).or_default();
+                    past.ask = past.ask.max(Some(Ask::Configuration));
+                }
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn let_go(&mut self, server: &ServerName, how: LetGo) {
+        let launch = self.servers.remove(server).and_then(|past| past.launch);
+        let past = Past { let_go: Some(how), launch, ..Past::default() };
+        self.servers.insert(server.clone(), past);
+    }
+
+    /// G50: what was ready and is lost comes back by itself, or was lost too often.
+    fn changed(
+        &mut self,
+        server: &ServerName,
+        state: &ServerState,
+        now: Timestamp,
+        policy: &Policy,
+    ) -> Result<(), Breach> {
+        let past = self.servers.entry(server.clone()).or_default();
+        if *state == ServerState::Connected {
+            past.ready_since = Some(now);
+            return Ok(());
+        }
+        let ready_since = past.ready_since.take();
+        let Reconnect::OnLoss(backoff) = &policy.reconnect else { return Ok(()) };
+        if ready_since.is_some_and(|since| now.since(since) >= backoff.stable_ms) {
+            past.automatic = 0;
+        }
+        match state {
+            ServerState::Retrying { start, .. } => {
+                past.lost_at = past.lost_at.or(Some(now));
+                Law::Starts.demands(*start == past.automatic + 1, || {
+                    format!(
+                        "{server} is said to be started by itself for the {start}. time, not \
+                             the {}.",
+                        past.automatic + 1
+                    )
+                })
+            }
+            ServerState::Suspended { .. } => Law::Starts
+                .demands(past.automatic >= backoff.starts_max, || {
+                    format!("{server} is suspended after {} starts", past.automatic)
+                }),
+            ServerState::Failed { .. } => {
+                past.lost_at = None;
+                let lost = ready_since.is_some() || past.automatic > 0;
+                Law::Starts.demands(!lost || past.ask.is_some(), || {
+                    format!("{server} was lost and nobody starts it again")
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the host's word counts: what is switched off anyway cannot be let go.
+fn is_let_go(seen: &Seen<'_>, server: &ServerName) -> bool {
+    seen.server(server).is_some_and(|server| server.state == ServerState::Disconnected)
+}
+
+impl Past {
+    fn started(
+        &mut self,
+        server: &ServerName,
+        launch: &Launch,
+        seen: &Seen<'_>,
+        policy: &Policy,
+    ) -> Result<(), Breach> {
+        let off = seen.server(server).is_some_and(|server| {
+            matches!(server.state, ServerState::Disabled | ServerState::Skipped { .. })
+        });
+        Law::Starts.demands(seen.fired || !off, || format!("{server} is switched off (G15)"))?;
+        Law::Starts.demands(self.let_go.is_none(), || format!("{server} was let go (G14)"))?;
+        let other = self.launch.as_ref() != Some(launch);
+        self.launch = Some(launch.clone());
+        let owed = match self.ask.take() {
+            Some(Ask::ByName) => true,
+            Some(Ask::Configuration) => self.lost_at.is_none() || other,
+            None => matches!(seen.input, Some(Input::Io(Fact::ConfigRead { .. }))),
+        };
+        if owed {
+            (self.automatic, self.lost_at) = (0, None);
+            return Ok(());
+        }
+        let Reconnect::OnLoss(backoff) = &policy.reconnect else {
+            return Law::Starts.broken(format!("nobody asked for {server}"));
+        };
+        let Some(lost_at) = self.lost_at.take() else {
+            return Law::Starts.broken(format!("nobody asked for {server}, which was not lost"));
+        };
+        let (waited, least) = (seen.now.since(lost_at), backoff.delay_ms(self.automatic));
+        Law::Starts.demands(waited >= least, || {
+            format!("{server} was lost {waited}ms ago and must wait for {least}ms (G50)")
+        })?;
+        self.automatic += 1;
+        Law::Starts.demands(self.automatic <= backoff.starts_max, || {
+            format!("{server} was started by itself {} times (G50)", self.automatic)
+        })
+    }
+}
