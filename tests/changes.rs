@@ -163,3 +163,171 @@ fn by_the_documented_policy_changes_are_only_told() -> Result<(), Violation> {
     world.run_until_quiet()?;
     tell!(world)
 }
+
+// Resources and prompts.
+
+fn rich() -> Script {
+    Script::default()
+        .resources(["file:///a", "file:///b"])
+        .templates(["file:///{name}"])
+        .prompts(["greet"])
+}
+
+/// They come after the tools and the calls that waited, and the gate does not wait for them.
+#[test]
+fn resources_and_prompts_come_after_the_tools() -> Result<(), Violation> {
+    let mut world = Scene::default().server("one", rich().lists_taking(100)).cached().world();
+    world.start()?;
+    world.call("one", "echo")?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// G25, D14: each list has its own clock, and only a real change counts.
+#[test]
+fn changed_resources_and_prompts_are_read_again() -> Result<(), Violation> {
+    let mut world = best(rich())?;
+    world.change("one", |offers| offers.resources = tools(&["file:///b", "file:///c"]));
+    world.run_for(100)?;
+    world.change("one", |offers| offers.prompts = tools(&["greet", "plan"]));
+    world.storm("one", "resources", 2);
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// G28, D14: the half that can be read counts, the other one stays as it was.
+#[test]
+fn templates_count_although_the_resources_cannot_be_read() -> Result<(), Violation> {
+    let mut world = best(rich())?;
+    let half = rich().templates(["file:///{other}"]).with(Fault::refuses(
+        "resources/list",
+        -32_603,
+        "busy",
+    ));
+    world.driver.set_script("one", half);
+    world.storm("one", "resources", 1);
+    world.run_for(1_000)?;
+    world.driver.set_script("one", rich().templates(["file:///{other}"]));
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+/// G33, F-048: what is wrong with an entry is told, and what is not implemented is empty.
+#[test]
+fn bad_entries_are_left_out_and_missing_methods_are_empty_lists() -> Result<(), Violation> {
+    let resources = r#"{"resources":[{"name":"x"},{"uri":"file:///a"},{"uri":"file:///a"}]}"#;
+    let script = rich()
+        .with(Fault::results("resources/list", resources))
+        .with(Fault::refuses("resources/templates/list", -32_601, "Method not found"))
+        .with(Fault::results("prompts/list", r#"{"prompts":{}}"#));
+    let mut world = best(script)?;
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+/// They go with the connection, and that is a change (D34).
+#[test]
+fn resources_and_prompts_go_with_their_server() -> Result<(), Violation> {
+    let mut world = best(rich())?;
+    world.disconnect("one")?;
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+// Subscriptions.
+
+/// G51: updates are passed on from the moment a subscription stands until it is taken back.
+#[test]
+fn what_is_watched_is_subscribed_to_and_follows_the_list() -> Result<(), Violation> {
+    let mut world = best(rich())?;
+    world.update("one", "file:///a");
+    world.run_for(0)?;
+    world.watch(true)?;
+    world.run_for(0)?;
+    world.update("one", "file:///a");
+    world.update("one", "file:///z");
+    world.change("one", |offers| offers.resources = tools(&["file:///b", "file:///c"]));
+    world.run_until_quiet()?;
+    world.check_model()?;
+    world.update("one", "file:///a");
+    world.update("one", "file:///c");
+    world.run_until_quiet()?;
+    world.watch(false)?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// G51, D35: a subscription that succeeds after all was switched off is taken back.
+#[test]
+fn a_subscription_that_stands_too_late_is_taken_back() -> Result<(), Violation> {
+    let mut script = rich();
+    script.delays.watch = 400;
+    let mut world = best(script)?;
+    world.watch(true)?;
+    world.run_for(100)?;
+    world.watch(false)?;
+    world.run_for(300)?;
+    world.update("one", "file:///a");
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// G51, D35: what is refused is not recorded; an equal list tries it again.
+#[test]
+fn a_refused_subscription_is_not_recorded() -> Result<(), Violation> {
+    let refusing = rich().with(Fault::refuses("resources/subscribe", -32_603, "too many"));
+    let mut world = best(refusing)?;
+    world.watch(true)?;
+    world.update("one", "file:///a");
+    world.run_until_quiet()?;
+    world.driver.set_script("one", rich());
+    world.storm("one", "resources", 1);
+    world.run_until_quiet()?;
+    world.update("one", "file:///a");
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+/// L10: no more subscriptions, and no more requests at once, than the limits say.
+#[test]
+fn subscriptions_are_bounded() -> Result<(), Violation> {
+    let uris = ["a:1", "a:2", "a:3", "a:4", "a:5"];
+    let mut scene = Scene::default().server("one", Script::default().resources(uris));
+    scene.options.limits.subscriptions_per_server = 3;
+    scene.options.limits.subscribing_at_once = 2;
+    let mut world = scene.world();
+    world.watch(true)?;
+    world.start()?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// C-RES-09, D35: a new connection begins without subscriptions, and is subscribed anew.
+#[test]
+fn a_new_connection_is_subscribed_anew() -> Result<(), Violation> {
+    let mut world = best(rich())?;
+    world.watch(true)?;
+    world.run_until_quiet()?;
+    world.crash("one", Exit::Code(1));
+    world.run_until_quiet()?;
+    world.connect("one")?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}
+
+/// What concerns nobody here is the host's to read.
+#[test]
+fn other_notifications_are_passed_on() -> Result<(), Violation> {
+    let mut world = best(Script::default())?;
+    let told = r#"{"jsonrpc":"2.0","method":"notifications/weather","params":{"rain":true}}"#;
+    world.say("one", &format!("{told}\n"));
+    world.storm("one", "prompts", 1);
+    world.run_until_quiet()?;
+    tell!(world)
+}

@@ -32,6 +32,24 @@ pub enum Event {
         /// The revision of the catalogue from here on.
         revision: u64,
     },
+    /// Resources or their templates changed; their revision counts by one (G25).
+    ResourcesChanged {
+        /// The revision of the resources from here on.
+        revision: u64,
+    },
+    /// Prompts changed; their revision counts by one (G25).
+    PromptsChanged {
+        /// The revision of the prompts from here on.
+        revision: u64,
+    },
+    /// A resource whose changes are followed changed; only after
+    /// [`Request::Watch`](crate::input::Request::Watch).
+    ResourceUpdated {
+        /// The server.
+        server: ServerName,
+        /// Its address. Untrusted text.
+        uri: String,
+    },
     /// A call ended: the one answer to `Call` (L7).
     CallFinished {
         /// The call.

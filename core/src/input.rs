@@ -123,6 +123,13 @@ pub enum Request {
         /// The call.
         call: CallId,
     },
+    /// Follow changes of every listed resource of each server that has subscriptions, from here
+    /// on or no more; off at first. Has no answer: what changes comes as
+    /// [`Event::ResourceUpdated`](crate::event::Event::ResourceUpdated).
+    Watch {
+        /// Whether they are followed.
+        on: bool,
+    },
     /// Disconnect everything and refuse everything from here on; ends with
     /// [`Event::Stopped`](crate::event::Event::Stopped).
     Shutdown,

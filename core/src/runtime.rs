@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::held::Held;
+use crate::hub::live::{Prompts, Resources};
 use crate::hub::status::Status;
 use crate::hub::{Hub, HubOptions};
 use crate::id::ServerName;
@@ -134,6 +135,18 @@ impl Runtime {
         &self.catalog
     }
 
+    /// The resources of all connected servers, right now.
+    #[must_use]
+    pub const fn resources(&self) -> &Arc<Resources> {
+        self.hub.resources()
+    }
+
+    /// The prompts of all connected servers, right now.
+    #[must_use]
+    pub const fn prompts(&self) -> &Arc<Prompts> {
+        self.hub.prompts()
+    }
+
     /// What the runtime knows about its servers.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -170,6 +183,7 @@ impl Runtime {
                 self.hub.call(now, call, target, arguments, timeout_ms, out);
             }
             Request::Cancel { call } => self.hub.cancel(call, out),
+            Request::Watch { on } => self.hub.watch(now, on, out),
             Request::Shutdown => self.hub.shut_down(now, out),
         }
     }

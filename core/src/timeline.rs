@@ -115,6 +115,7 @@ impl Display for Text<'_, Request> {
             Request::StopWaiting { op } => write!(f, "StopWaiting {op}"),
             Request::Call(call) => Text(call).fmt(f),
             Request::Cancel { call } => write!(f, "Cancel {call}"),
+            Request::Watch { on } => write!(f, "Watch {}", if *on { "on" } else { "off" }),
             Request::Shutdown => f.write_str("Shutdown"),
         }
     }
@@ -222,6 +223,11 @@ impl Display for Text<'_, Event> {
             }
             Event::GateOpened(report) => Text(report).fmt(f),
             Event::ToolsChanged { revision } => write!(f, "ToolsChanged {revision}"),
+            Event::ResourcesChanged { revision } => write!(f, "ResourcesChanged {revision}"),
+            Event::PromptsChanged { revision } => write!(f, "PromptsChanged {revision}"),
+            Event::ResourceUpdated { server, uri } => {
+                write!(f, "ResourceUpdated {server} {}", Cut(uri))
+            }
             Event::CallFinished { call, outcome } => {
                 write!(f, "CallFinished {call} {}", Text(outcome))
             }
@@ -380,8 +386,18 @@ impl Display for Message<'_> {
         if let Some(name) = inner("params", "name").and_then(Value::as_str) {
             write!(f, " {}", Cut(name))?;
         }
-        if let Some(tools) = inner("result", "tools").and_then(Value::as_array) {
-            write!(f, " ({} tools)", tools.len())?;
+        if let Some(uri) = inner("params", "uri").and_then(Value::as_str) {
+            write!(f, " {}", Cut(uri))?;
+        }
+        for (list, what) in [
+            ("tools", "tools"),
+            ("resources", "resources"),
+            ("resourceTemplates", "templates"),
+            ("prompts", "prompts"),
+        ] {
+            if let Some(entries) = inner("result", list).and_then(Value::as_array) {
+                write!(f, " ({} {what})", entries.len())?;
+            }
         }
         Ok(())
     }

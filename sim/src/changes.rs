@@ -1,9 +1,11 @@
 //! What changes at a server that goes on running: what it offers, and what its resources hold.
 
 use tidegate_core::hub::policy::ListChanged;
+use tidegate_core::input::Request;
 
 use crate::lists::Offered;
 use crate::machine::Machine;
+use crate::violation::Violation;
 use crate::world::World;
 
 /// That a list changed, by the name of what is listed.
@@ -34,6 +36,14 @@ impl<M: Machine> World<M> {
         } else {
             self.model.changed(server, after);
         }
+    }
+
+    /// Follows changes of resources from here on, or no more.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn watch(&mut self, on: bool) -> Result<(), Violation> {
+        self.request(Request::Watch { on })
     }
 
     /// A server says so many times that a list changed: `tools`, `resources` or `prompts`.

@@ -17,6 +17,7 @@ use tidegate_core::time::Timestamp;
 use crate::digest::Present;
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
+use crate::lists::Lists;
 use crate::process::Process;
 use crate::script::Script;
 
@@ -262,6 +263,16 @@ impl Driver {
         self.processes
             .values()
             .any(|running| running.server == *server && running.process.is_running())
+    }
+
+    /// What a process has told of its lists.
+    pub(crate) fn lists(&self, conn: ConnId) -> Option<&Lists> {
+        self.processes.get(&conn).map(|running| &running.process.peer.lists)
+    }
+
+    /// The addresses a process was asked to tell of, and not to stop telling of.
+    pub(crate) fn watched(&self, conn: ConnId) -> Option<&BTreeSet<String>> {
+        self.processes.get(&conn).map(|running| &running.process.peer.watched)
     }
 
     /// Whether everything that running servers asked was answered (G49).

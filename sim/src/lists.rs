@@ -1,6 +1,7 @@
 //! The lists of a scripted server: what it offers, how it pages, and what it has told of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
 use serde_json::{Value, json};
 
@@ -100,6 +101,8 @@ pub(crate) struct Lists {
     told: BTreeMap<Kind, Vec<String>>,
     /// Every list it has told to its end, each time it is another one.
     pub(crate) whole: BTreeMap<Kind, Vec<Vec<String>>>,
+    /// Whether it answered a request for a list with something else.
+    pub(crate) spoiled: bool,
     /// The requests under way.
     open: BTreeMap<Kind, String>,
 }
@@ -165,6 +168,13 @@ impl Lists {
             }
         }
         page
+    }
+
+    /// What tells them from others; which request is under way says its place.
+    pub(crate) fn digest(&self, state: &mut impl Hasher) {
+        (&self.declared, self.spoiled, &self.told, &self.whole).hash(state);
+        (&self.cursors_given, self.cursors, self.open.len()).hash(state);
+        self.open.keys().for_each(|kind| kind.hash(state));
     }
 
     /// A request was answered or called off.

@@ -2,6 +2,7 @@
 
 use tidegate_core::command::Command;
 use tidegate_core::event::Event;
+use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::ServerName;
 use tidegate_core::input::Input;
@@ -23,6 +24,10 @@ pub trait Machine: Clone {
     fn poll_timeout(&self) -> Option<Deadline>;
     /// What the agent may call.
     fn catalog(&self) -> &Catalog;
+    /// The resources of connected servers.
+    fn resources(&self) -> &Resources;
+    /// The prompts of connected servers.
+    fn prompts(&self) -> &Prompts;
     /// What it knows about its servers.
     fn status(&self) -> Status;
     /// Whether it said that nothing more comes.
@@ -56,6 +61,14 @@ impl Machine for Runtime {
 
     fn catalog(&self) -> &Catalog {
         Self::catalog(self)
+    }
+
+    fn resources(&self) -> &Resources {
+        Self::resources(self)
+    }
+
+    fn prompts(&self) -> &Prompts {
+        Self::prompts(self)
     }
 
     fn status(&self) -> Status {

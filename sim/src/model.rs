@@ -10,17 +10,22 @@ use std::hash::{Hash, Hasher};
 use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
 use tidegate_core::held::Held;
-use tidegate_core::hub::policy::{Policy, Reconnect};
+use tidegate_core::hub::live::{Prompts, Resources};
+use tidegate_core::hub::policy::{Extras, Policy, Reconnect};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::limits::Limits;
 use tidegate_core::tools::catalog::{Catalog, ToolState};
 
 use crate::driver::Driver;
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
+use crate::machine::Machine;
 use crate::scene::Entry;
 use crate::script::{Nature, Offered};
+use crate::violation::Violation;
+use crate::world::World;
 
 /// What must be true of every server when nothing is due any more.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +38,7 @@ pub struct Model {
     servers: Held<BTreeMap<String, Server>>,
     /// Whether a server that is lost comes back by itself.
     reconnects: bool,
+    watching: bool,
     over: bool,
 }
 
@@ -44,6 +50,8 @@ struct Server {
     switch: Option<bool>,
     /// The present attempt, and what it runs.
     attempt: Option<(ConnId, Nature, Hashed<Offered>)>,
+    /// Whether one can subscribe to the resources of the present attempt.
+    subscribe: bool,
     /// The version of the definition that the present attempt runs.
     runs: Option<String>,
     /// The present attempt was lost, or cannot be expected to work.
@@ -87,6 +95,7 @@ impl Model {
                     let (nature, offers) =
                         script.map_or(broken, |script| (script.nature(), script.offers.clone()));
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
+                        server.subscribe = script.is_some_and(|script| script.subscribe);
                         server.attempt = Some((*conn, nature, Hashed::new(offers)));
                         server.runs = launch.args.first().cloned();
                         server.lost = false;
@@ -118,11 +127,13 @@ impl Model {
 
     /// What tells this expectation from another one.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (&self.file, &self.known, self.over, self.reads.len(), self.servers.len()).hash(state);
+        (&self.file, &self.known, (self.watching, self.over), self.reads.len(), self.servers.len())
+            .hash(state);
         self.reads.values().for_each(|read| read.hash(state));
         for (name, server) in self.servers.iter() {
             let attempt = server.attempt.as_ref().map(|(_, nature, tools)| (*nature, tools));
             (name, server.wanted, attempt, &server.runs, server.lost).hash(state);
+            (server.switch, server.subscribe).hash(state);
         }
     }
 
@@ -172,6 +183,54 @@ impl Model {
         Law::Model.demands(live == offered, || format!("{live:?} must be live, not {offered:?}"))
     }
 
+    /// Compares resources, prompts and subscriptions of sound servers with what must be.
+    pub(crate) fn check_extras(
+        &self,
+        status: &Status,
+        (resources, prompts): (&Resources, &Prompts),
+        policy: &Policy,
+        limits: &Limits,
+    ) -> Result<(), Breach> {
+        for (entry, is) in self.known.iter().zip(&status.servers) {
+            let server = self.servers.get(&entry.name);
+            let Some(server) = server.filter(|server| {
+                !self.over && matches!(server.must_be(entry, self.reconnects), Must::BeConnected)
+            }) else {
+                continue;
+            };
+            let mut must = server.attempt.as_ref().map(|(_, _, has)| (**has).clone());
+            let must = must.take().filter(|_| policy.extras == Extras::Load).unwrap_or_default();
+            let of = resources.servers.iter().find(|of| of.server == is.name);
+            let found = of.iter().flat_map(|of| of.resources.iter());
+            let uris: Vec<String> = found.map(|resource| resource.uri.to_string()).collect();
+            Law::Model.demands(uris == must.resources, || {
+                format!("{} must have {:?}, not {uris:?}", is.name, must.resources)
+            })?;
+            let found = of.iter().flat_map(|of| of.templates.iter());
+            let templates: Vec<String> = found.map(|one| one.uri_template.clone()).collect();
+            Law::Model.demands(templates == must.templates, || {
+                format!("{} must have {:?}, not {templates:?}", is.name, must.templates)
+            })?;
+            let of = prompts.servers.iter().find(|of| of.server == is.name);
+            let found = of.iter().flat_map(|of| of.prompts.iter());
+            let names: Vec<String> = found.map(|prompt| prompt.name.clone()).collect();
+            Law::Model.demands(names == must.prompts, || {
+                format!("{} must have {:?}, not {names:?}", is.name, must.prompts)
+            })?;
+            let follows = self.watching && server.subscribe;
+            let most = if follows { limits.subscriptions_per_server } else { 0 };
+            let mut watched: Vec<String> = must.resources.into_iter().take(most).collect();
+            watched.sort();
+            Law::Model.demands(is.subscriptions == watched, || {
+                format!(
+                    "{} must be watched at {watched:?}, not {:?} (G51)",
+                    is.name, is.subscriptions
+                )
+            })?;
+        }
+        Ok(())
+    }
+
     fn asked(&mut self, request: &Request) {
         match request {
             Request::Connect { server, .. }
@@ -188,6 +247,7 @@ impl Model {
                     self.want(&entry.name.as_str().into(), false);
                 }
             }
+            Request::Watch { on } => self.watching = *on,
             Request::Shutdown => self.over = true,
             _ => {}
         }
@@ -248,6 +308,7 @@ impl Model {
                 wanted: true,
                 switch: None,
                 attempt: None,
+                subscribe: false,
                 runs: None,
                 lost: false,
             });
@@ -290,5 +351,20 @@ impl Server {
             Some(Nature::Sound) | None => Must::BeConnected,
             Some(Nature::Broken) => Must::HaveFailed,
         }
+    }
+}
+
+impl<M: Machine> World<M> {
+    /// Compares a quiet moment with the reference model.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn check_model(&self) -> Result<(), Violation> {
+        let machine = &self.machine();
+        let status = machine.status();
+        self.broken(self.model.check(&status, machine.catalog()))?;
+        let policy = &self.options.policy;
+        let extras = (machine.resources(), machine.prompts());
+        self.broken(self.model.check_extras(&status, extras, policy, &self.options.limits))
     }
 }

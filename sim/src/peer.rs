@@ -27,7 +27,7 @@ pub(crate) struct Peer {
     /// The ids of our own requests that wait for an answer, and how often each was used.
     asked: BTreeMap<String, usize>,
     pub(crate) lists: Lists,
-    /// The resources it tells of.
+    /// The resources it was asked to tell of, and not to stop telling of.
     pub(crate) watched: BTreeSet<String>,
     /// The `n` of each call, in the order in which they came.
     pub(crate) calls: Vec<u64>,
@@ -114,7 +114,8 @@ impl Peer {
     /// What distinguishes it from another one. What it remembers of the past only in order to
     /// catch its client stays out.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (self.stage, &self.listed, &self.asked, &self.lists, &self.watched).hash(state);
+        (self.stage, &self.listed, &self.asked, &self.watched).hash(state);
+        self.lists.digest(state);
     }
 
     /// Whether everything the server asked was answered (G49).
@@ -159,7 +160,9 @@ impl Peer {
                 None => (0, error(-32601, "Method not found")),
             },
         };
-        let member = overridden(script, method).unwrap_or(member);
+        let other = overridden(script, method);
+        self.lists.spoiled |= other.is_some() && Kind::of(method).is_some();
+        let member = other.unwrap_or(member);
         vec![Reaction::Say(Say { after, line: answer(&key, &member), of: Some(key) })]
     }
 
@@ -220,12 +223,11 @@ impl Peer {
         if !script.subscribe {
             self.breach(format!("{method}, which was not declared (C-RES-03)"));
         }
-        let refused = overridden(script, method).is_some_and(|member| member.contains("error"));
         if method == "resources/unsubscribe" {
             if !self.watched.remove(uri) {
                 self.breach(format!("{method} of {uri:?}, which was not subscribed"));
             }
-        } else if !refused {
+        } else {
             self.watched.insert(uri.into());
         }
         result(&json!({}))

@@ -15,7 +15,7 @@ use crate::choices::Choices;
 use crate::laws::Law;
 use crate::machine::Machine;
 use crate::scene::{Entry, Scene};
-use crate::script::{Delays, Fault, Script, Spawn, Stopping};
+use crate::script::{Delays, Fault, Offered, Script, Spawn, Stopping};
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -23,6 +23,9 @@ use crate::world::World;
 const NAMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 /// The tools of a server, of which the first ones are offered.
 const TOOLS: [&str; 5] = ["echo", "fail", "refuse", "hang", "again"];
+
+/// The resources of a server, of which the first ones are offered.
+const RESOURCES: [&str; 4] = ["file:///d", "file:///b", "file:///a", "file:///c"];
 
 /// One thing that happens.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,6 +72,12 @@ pub enum Step {
     Edit(u8, u8),
     /// What is in the cache is garbage from here on.
     SpoilCache,
+    /// This server offers something else and says so.
+    Change(u8, u8),
+    /// The host follows changes of resources from here on, or no more.
+    Watch(bool),
+    /// This server says that one of its resources changed.
+    Update(u8, u8),
     /// The host sleeps for so many milliseconds.
     Oversleep(u16),
     /// The host asks for the end.
@@ -78,7 +87,7 @@ pub enum Step {
 impl Step {
     /// A step.
     pub fn choose(choices: &mut impl Choices) -> Self {
-        let kind = choices.choose(40);
+        let kind = choices.choose(47);
         let mut small = || choices.choose(256).try_into().unwrap_or(0);
         match kind {
             0..4 => Self::Wait([1, 20, 250, 3_000][kind as usize] + u16::from(small()) * 3),
@@ -103,6 +112,9 @@ impl Step {
             36 => Self::Disable(small()),
             37 => Self::Await(small(), u16::from(small()) * 16),
             38 => Self::StopWaiting(small() % 4),
+            39..43 => Self::Change(small(), small()),
+            43 | 44 => Self::Watch(small() % 2 == 0),
+            45 => Self::Update(small(), small()),
             _ => Self::Shutdown,
         }
     }
@@ -134,6 +146,8 @@ fn limits() -> Limits {
     limits.stderr_tail_bytes = 256;
     limits.pages = 5;
     limits.tools_per_server = 16;
+    limits.subscriptions_per_server = 3;
+    limits.subscribing_at_once = 2;
     limits.open_calls = 3;
     limits.problems = 2;
     limits
@@ -178,6 +192,14 @@ pub fn script(choices: &mut impl Choices) -> Script {
         let revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "1999-01-01"];
         script.revision = Some((*choices.pick(&revisions)).into());
     }
+    if choices.once_in(3) {
+        let resources = RESOURCES.iter().take(choices.choose(RESOURCES.len() as u32 + 1) as usize);
+        script = script.resources(resources.copied()).templates(["file:///{name}"]);
+        script.subscribe = !choices.once_in(4);
+    }
+    if choices.once_in(3) {
+        script = script.prompts(["greet", "plan"]);
+    }
     let faults = choices.choose(4).saturating_sub(1);
     script.faults = (0..faults).map(|_| fault(choices)).collect();
     script
@@ -185,7 +207,7 @@ pub fn script(choices: &mut impl Choices) -> Script {
 
 fn fault(choices: &mut impl Choices) -> Fault {
     let before = choices.choose(5) as usize;
-    match choices.choose(23) {
+    match choices.choose(28) {
         0 => Fault::line(before, "Server listening on stdio"),
         1 => Fault::line(before, "{\"jsonrpc\":\"2.0\",\"id\":7"),
         2 => Fault::long_line(before, 5_000),
@@ -211,7 +233,32 @@ fn fault(choices: &mut impl Choices) -> Fault {
         19 => Fault::RepeatsCursor,
         20 => Fault::AnswersCancelled,
         21 => Fault::Batches,
+        22 => Fault::refuses("resources/list", -32603, "no"),
+        23 => Fault::refuses("resources/templates/list", -32601, "Method not found"),
+        24 => Fault::refuses("resources/subscribe", -32603, "no"),
+        25 => Fault::results("prompts/list", "{\"prompts\":[7,{\"name\":\"a\"}]}"),
+        26 => Fault::notifies(before, "notifications/resources/list_changed", 3),
         _ => Fault::Progress { every: 100, times: 5 },
+    }
+}
+
+/// A server that declared a list goes on having it, as it cannot declare it later.
+fn change(offers: &mut Offered, how: u8) {
+    let turn = |list: &mut Vec<String>| {
+        if let Some(last) = list.pop() {
+            list.insert(0, format!("{}+", last.trim_end_matches('+')));
+            let by = usize::from(how / 8) % list.len();
+            list.rotate_left(by);
+        }
+    };
+    match how % 4 {
+        0 => turn(&mut offers.tools),
+        1 => turn(&mut offers.resources),
+        2 => turn(&mut offers.prompts),
+        _ => {
+            let left = 1 + usize::from(how / 4) % TOOLS.len();
+            offers.tools = TOOLS.iter().take(left).map(|tool| (*tool).into()).collect();
+        }
     }
 }
 
@@ -275,6 +322,11 @@ impl<M: Machine> World<M> {
                 self.recast(name(at), script);
             }
             Step::Edit(at, how) => self.edit(usize::from(at) % count.max(1), how),
+            Step::Change(at, how) => self.change(name(at), |offers| change(offers, how)),
+            Step::Watch(on) => self.watch(on)?,
+            Step::Update(at, which) => {
+                self.update(name(at), RESOURCES[usize::from(which) % RESOURCES.len()]);
+            }
             Step::SpoilCache => {
                 let garbage = Found::Content("{\"version\":1,\"tools\":[]}".into());
                 self.driver.spoil_cache(&garbage);

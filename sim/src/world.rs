@@ -339,14 +339,6 @@ impl<M: Machine> World<M> {
         self.broken(replay::check(&*self.origin, &self.trace))
     }
 
-    /// Compares a quiet moment with the reference model.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn check_model(&self) -> Result<(), Violation> {
-        self.broken(self.model.check(&self.machine.status(), self.machine.catalog()))
-    }
-
     /// Asks for the end, waits for it, and checks that nothing is left.
     ///
     /// # Errors
@@ -431,6 +423,8 @@ impl<M: Machine> World<M> {
             events: &events,
             status: &status,
             catalog: self.machine.catalog(),
+            resources: self.machine.resources(),
+            prompts: self.machine.prompts(),
             deadline: self.machine.poll_timeout(),
             stopped: self.machine.is_stopped(),
             fired,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tidegate_core::command::{Command, Launch};
 use tidegate_core::event::Event;
+use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Found, Input};
@@ -187,6 +188,14 @@ impl Machine for Mutant {
 
     fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    fn resources(&self) -> &Resources {
+        self.runtime.resources()
+    }
+
+    fn prompts(&self) -> &Prompts {
+        self.runtime.prompts()
     }
 
     fn status(&self) -> Status {

@@ -53,6 +53,7 @@ impl Hub {
         }
         self.entropy.hash(state);
         self.calls.digest(now, state);
+        self.live.watching.hash(state);
     }
 
     fn digest_until(&self, until: &Until, state: &mut impl Hasher) {

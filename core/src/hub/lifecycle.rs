@@ -110,6 +110,9 @@ impl Hub {
             Signal::ResourcesListed | Signal::PromptsListed => {
                 self.touched.insert(name.clone());
             }
+            Signal::Updated(uri) => {
+                out.event(Event::ResourceUpdated { server: name.clone(), uri });
+            }
             Signal::Notified { method, params } => {
                 out.event(Event::Notified { server: name.clone(), method, params });
             }

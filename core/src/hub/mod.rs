@@ -19,7 +19,7 @@ pub mod calls;
 mod digest;
 mod gate;
 mod lifecycle;
-mod live;
+pub mod live;
 mod losses;
 mod ops;
 pub mod policy;
@@ -88,6 +88,7 @@ pub struct Hub {
     gates: Vec<Gate>,
     ops: Vec<Pending>,
     calls: Held<Calls>,
+    live: live::Live,
     problems: Held<Problems>,
     /// Slots whose state may differ from what was said.
     touched: BTreeSet<ServerName>,
@@ -143,6 +144,7 @@ impl Hub {
             gates: Vec::new(),
             ops: Vec::new(),
             calls,
+            live: live::Live::default(),
             problems,
             touched: BTreeSet::new(),
             changed: Vec::new(),
@@ -222,6 +224,7 @@ impl Hub {
             self.arm_retry(&name);
             self.changed.push(name);
         }
+        self.derive_extras(out);
     }
 
     /// The servers whose offers may have changed since the last time this was asked.

@@ -64,6 +64,9 @@ pub struct ServerStatus {
     pub pid: Option<u32>,
     /// The present attempt, while there is one.
     pub conn: Option<ConnId>,
+    /// The addresses of its resources whose changes are followed, in order (G51).
+    #[serde(default)]
+    pub subscriptions: Vec<String>,
     /// Lines of its output that were no messages (F-041).
     pub skipped_lines: u64,
     /// Answers nobody had asked for, or that came twice (G39).
@@ -136,6 +139,7 @@ impl Slot {
             connect_ms: server.and_then(Server::connect_ms),
             pid: server.and_then(Server::pid),
             conn: server.map(Server::conn),
+            subscriptions: server.map(Server::subscriptions).unwrap_or_default(),
             skipped_lines: server.map(Server::skipped_lines).unwrap_or_default(),
             unknown_answers: server.map(Server::unknown_answers).unwrap_or_default(),
             stderr_tail,

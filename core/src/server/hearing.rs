@@ -2,6 +2,7 @@
 //!
 //! Floor 3. Every transition goes through [`Server::enter`].
 
+use alloc::string::ToString as _;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -35,6 +36,9 @@ impl Server {
                 let cause = Cause::Limit { what: "message".into(), limit };
                 self.relisted(now, list, Err(cause), signals, out);
             }
+            Heard::TooLong { asked: Some(Asked::Watch(request)), limit: _ } => {
+                self.watch_answered(now, request, Some("its answer is too long"), signals, out);
+            }
             Heard::TooLong { limit, .. } => {
                 let cause = Cause::Limit { what: "message".into(), limit };
                 self.give_up_here(now, cause, signals, out);
@@ -48,11 +52,16 @@ impl Server {
             Heard::Spoiled { asked: Asked::List(list), message } => {
                 self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
             }
-            Heard::Spoiled { asked: Asked::Watch(_), message: _ } => {}
+            Heard::Spoiled { asked: Asked::Watch(request), message } => {
+                self.watch_answered(now, request, Some(&message), signals, out);
+            }
             Heard::Answered { asked: Asked::List(list), reply } => {
                 self.relisted(now, list, Ok(reply), signals, out);
             }
-            Heard::Answered { asked: Asked::Watch(_), reply: _ } => {}
+            Heard::Answered { asked: Asked::Watch(request), reply } => {
+                let refused = reply.err().map(|error| error.to_string());
+                self.watch_answered(now, request, refused.as_deref(), signals, out);
+            }
             Heard::Notified { method, params } => self.notified(now, method, params, signals),
             Heard::Answered { asked: Asked::Call(call), reply } => {
                 let reply = reply.map_err(|error| CallError::Rpc { error });

@@ -20,6 +20,7 @@ use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, Template
 use super::listing::Listing;
 use super::refresh::{Burst, Fired, ListChanged, Refresh};
 use super::talk::Talk;
+use super::watch::{self, Watch};
 use super::{Phase, Server, Signal, Tools};
 
 /// Whether resources and prompts are loaded.
@@ -62,6 +63,8 @@ struct Resources {
     /// Why the first half could not be read, while the second one is.
     failed: Option<Cause>,
     offer: ResourceOffer,
+    /// Only of a server with subscriptions.
+    watch: Option<Watch>,
 }
 
 /// What a server offers beside its tools.
@@ -87,8 +90,10 @@ impl Live {
     }
 
     pub(super) fn deadline(&self) -> Option<Deadline> {
-        let resources = self.resources.as_ref();
-        let resources = resources.and_then(|resources| resources.following.refresh.deadline());
+        let resources = self.resources.as_ref().and_then(|resources| {
+            let watch = resources.watch.as_ref().and_then(Watch::deadline);
+            Deadline::earlier(resources.following.refresh.deadline(), watch)
+        });
         let prompts = self.prompts.as_ref();
         let prompts = prompts.and_then(|prompts| prompts.following.refresh.deadline());
         Deadline::earlier(self.tools.refresh.deadline(), Deadline::earlier(resources, prompts))
@@ -136,6 +141,7 @@ impl Live {
             resources.following.refresh.digest(now, state);
             (&resources.following.listing, &resources.templates, &resources.failed).hash(state);
             resources.offer.hash(state);
+            resources.watch.iter().for_each(|watch| watch.digest(now, state));
         }
         if let Some(prompts) = &self.prompts {
             prompts.following.refresh.digest(now, state);
@@ -146,14 +152,16 @@ impl Live {
 
 impl Server {
     /// Begins to load what comes after the tools. The hub calls it once when the server is
-    /// ready and the calls that waited for it were sent: those come first.
-    pub fn load_extras(&mut self, now: Timestamp, out: &mut Outbox) {
+    /// ready and the calls that waited for it were sent: those come first. `watching`: changes
+    /// of resources are followed.
+    pub fn load_extras(&mut self, now: Timestamp, watching: bool, out: &mut Outbox) {
         let loads = self.setting.extras == Extras::Load;
         let Some(hello) = self.hello.as_ref().filter(|_| loads) else { return };
         let (has_resources, has_prompts) = (hello.resources, hello.prompts);
+        let watch = hello.resources_subscribe.then(|| Watch::new(watching));
         self.talk(now, &mut Vec::new(), out, |live, _, talk| {
             if has_resources {
-                live.resources = Some(Box::default());
+                live.resources = Some(Box::new(Resources { watch, ..Resources::default() }));
                 live.ask(List::Resources, talk);
             }
             if has_prompts {
@@ -175,6 +183,39 @@ impl Server {
         Some(&self.live()?.prompts.as_ref()?.offer)
     }
 
+    /// Follows changes of its resources from here on, or no more.
+    pub fn watch(&mut self, now: Timestamp, on: bool, out: &mut Outbox) {
+        self.talk(now, &mut Vec::new(), out, |live, _, talk| {
+            if let Some(Resources { watch: Some(watch), offer, .. }) = live.resources.as_deref_mut()
+            {
+                watch.switch(on, &offer.resources, talk);
+            }
+        });
+    }
+
+    /// The addresses of the resources whose changes are followed, in order (G51).
+    #[must_use]
+    pub fn subscriptions(&self) -> Vec<String> {
+        let resources = self.live().and_then(|live| live.resources.as_ref());
+        watch::recorded(resources.and_then(|resources| resources.watch.as_ref()))
+    }
+
+    /// A request to subscribe or unsubscribe was answered; with why it was refused, if it was.
+    pub(super) fn watch_answered(
+        &mut self,
+        now: Timestamp,
+        request: u64,
+        refused: Option<&str>,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        self.talk(now, signals, out, |live, _, talk| {
+            if let Some(watch) = live.resources.as_mut().and_then(|all| all.watch.as_mut()) {
+                watch.answered(request, refused, talk);
+            }
+        });
+    }
+
     /// The server notified of something that is no progress and no log message.
     pub(super) fn notified(
         &mut self,
@@ -183,6 +224,13 @@ impl Server {
         params: Option<Json>,
         signals: &mut Vec<Signal>,
     ) {
+        if method == mcp::RESOURCE_UPDATED {
+            // What nobody follows, or no more, concerns nobody.
+            let watch = self.live().and_then(|live| live.resources.as_ref()?.watch.as_ref());
+            let uri = params.and_then(|params| mcp::read_updated(params.as_str()));
+            let followed = uri.filter(|uri| watch.is_some_and(|watch| watch.is_recorded(uri)));
+            return signals.extend(followed.map(Signal::Updated));
+        }
         let list = match method.as_str() {
             mcp::TOOLS_LIST_CHANGED => Some(List::Tools),
             mcp::RESOURCES_LIST_CHANGED => Some(List::Resources),
@@ -272,6 +320,9 @@ impl Server {
                     }
                 }
             }
+            if let Some(watch) = live.resources.as_mut().and_then(|all| all.watch.as_mut()) {
+                watch.fire(now, talk);
+            }
         });
     }
 
@@ -346,7 +397,12 @@ impl Resources {
             let page = talk.page(refresh, listing, list, reply, mcp::read_resources_page);
             let Some(result) = page else { return };
             match result {
-                Ok(list) => self.offer.resources = talk.unique(list, List::Resources, uri),
+                Ok(list) => {
+                    self.offer.resources = talk.unique(list, List::Resources, uri);
+                    if let Some(watch) = &mut self.watch {
+                        watch.relisted(&self.offer.resources, talk);
+                    }
+                }
                 Err(cause) => self.failed = Some(cause),
             }
             refresh.asked_on(talk.session.list(List::Templates, None, talk.out));

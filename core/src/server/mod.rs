@@ -26,6 +26,7 @@ pub mod session;
 pub mod stop;
 mod tail;
 mod talk;
+mod watch;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -85,6 +86,8 @@ pub enum Signal {
     ResourcesListed,
     /// Its prompts are others than before.
     PromptsListed,
+    /// A resource whose changes are followed changed.
+    Updated(String),
     /// It notified of something that concerns nobody here.
     Notified {
         /// The method.

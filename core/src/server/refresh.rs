@@ -186,15 +186,16 @@ impl Refresh {
         }
     }
 
-    /// Feeds the state to a hasher, times relative to `now`.
+    /// Feeds the state to a hasher, times relative to `now`; the session knows which request it
+    /// is.
     #[cfg(feature = "_explore")]
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
         match self {
             Self::Idle => 0_u8.hash(state),
             Self::Due(burst) => (1_u8, burst.left(now)).hash(state),
-            Self::Asking { request, deadline, again, failures } => {
-                (2_u8, request, deadline.since(now), again.map(|burst| burst.left(now)), failures)
+            Self::Asking { request: _, deadline, again, failures } => {
+                (2_u8, deadline.since(now), again.map(|burst| burst.left(now)), failures)
                     .hash(state);
             }
             Self::Retry { at, failures } => (3_u8, at.since(now), failures).hash(state),

@@ -9,6 +9,7 @@ mod calls;
 pub(crate) mod clock;
 mod conns;
 mod gate;
+mod live;
 mod ops;
 mod starts;
 mod view;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use tidegate_core::command::Command;
 use tidegate_core::event::Event;
+use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::id::{CallId, ServerName};
@@ -60,6 +62,8 @@ pub enum Law {
     View,
     /// G14, G15, G50: what is started was asked for, or was lost and has waited long enough.
     Starts,
+    /// G25–G28, G51: lists that change, and what is subscribed to.
+    Live,
     /// G30, G31: the gate opens when it should and tells the truth.
     Gate,
     /// G40, G42, G49 and the protocol: what is sent is what may be sent.
@@ -88,6 +92,7 @@ impl Law {
             Self::Orders => "orders (G3, G5, G8, G14)",
             Self::View => "view (G19-G25)",
             Self::Starts => "starts (G14, G15, G50)",
+            Self::Live => "live (G25-G28, G51)",
             Self::Gate => "gate (G30, G31)",
             Self::Wire => "wire (G40, G42, G49)",
             Self::Model => "model",
@@ -138,6 +143,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) events: &'a [Event],
     pub(crate) status: &'a Status,
     pub(crate) catalog: &'a Catalog,
+    pub(crate) resources: &'a Resources,
+    pub(crate) prompts: &'a Prompts,
     pub(crate) deadline: Option<Deadline>,
     pub(crate) stopped: bool,
     /// Whether a timer was due: what it led to came before the input (L5).
@@ -159,6 +166,7 @@ pub(crate) struct Laws {
     calls: calls::Calls,
     ops: ops::Ops,
     view: view::View,
+    live: live::Live,
     gate: gate::Gates,
     starts: starts::Starts,
     /// Whether time was skipped, so that bounds on the whole are off.
@@ -174,6 +182,7 @@ impl Laws {
             calls: calls::Calls::default(),
             ops: ops::Ops::default(),
             view: view::View::default(),
+            live: live::Live::default(),
             gate: gate::Gates::default(),
             starts: starts::Starts::default(),
             overslept: false,
@@ -191,6 +200,7 @@ impl Laws {
         self.conns.check(seen, &self.policy, &self.limits)?;
         self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
+        self.live.check(seen, driver)?;
         self.gate.check(seen, &self.policy, self.overslept)?;
         self.starts.check(seen, &self.policy)?;
         bounds::check(seen, &self.limits)?;
@@ -239,6 +249,7 @@ impl Laws {
         self.ops.digest(present.now, state);
         self.gate.digest(present.now, state);
         self.starts.digest(present.now, &self.policy, state);
+        self.live.digest(state);
         self.overslept.hash(state);
     }
 }
