@@ -178,6 +178,7 @@ fn rich() -> Script {
 fn resources_and_prompts_come_after_the_tools() -> Result<(), Violation> {
     let mut world = Scene::default().server("one", rich().lists_taking(100)).cached().world();
     world.start()?;
+    world.run_for(50)?;
     world.call("one", "echo")?;
     world.run_until_quiet()?;
     world.check_model()?;

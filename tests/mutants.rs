@@ -24,7 +24,7 @@ use tidegate_sim::violation::Violation;
 use crate::mutant::{Mutant, Plant};
 
 /// How many stories the machine and each mutant are told at most.
-const STORIES: u64 = 200;
+const STORIES: u64 = 400;
 /// How many steps a story has before it settles.
 const STEPS: usize = 60;
 
@@ -96,22 +96,26 @@ fn the_explorer_catches_the_same_bugs_with_and_without_its_reduction() {
 fn every_planted_bug_is_caught_by_the_law_that_is_meant_for_it() {
     let (mut table, mut missed) = (String::new(), String::new());
     for bug in bugs::all() {
+        // Another law may catch it in an earlier story: a bug shows in more than one way.
+        let mut others = None;
         let caught = (0..=STORIES + 1).find_map(|number| {
             let told = match number {
                 0 => tell_start(bug.plants),
                 1 => tell_losses(bug.plants),
                 _ => tell(number - 2, bug.plants),
             };
-            Some((number, told.err()?))
+            let violation = told.err()?;
+            let meant = violation.law() == bug.law;
+            others = others.take().or_else(|| (!meant).then(|| violation.how().to_owned()));
+            meant.then_some((number, violation))
         });
         let (law, told) = match &caught {
             Some((number, violation)) => (violation.law().name(), format!("{}", number + 1)),
             None => ("not caught", "-".into()),
         };
         table += &format!("| {} | {law} | {told} |\n", bug.name);
-        if caught.as_ref().is_none_or(|(_, violation)| violation.law() != bug.law) {
-            let how = caught.map(|(_, violation)| violation.how().to_owned()).unwrap_or_default();
-            missed += &format!("{} ({}): {law}: {how}\n", bug.name, bug.law.name());
+        if caught.is_none() {
+            missed += &format!("{} ({}): {others:?}\n", bug.name, bug.law.name());
         }
     }
     println!("| a machine that … | is caught by | stories |\n|---|---|---|\n{table}");

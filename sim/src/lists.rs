@@ -160,7 +160,10 @@ impl Lists {
                 self.cursors_given.insert(next);
             }
             None => {
-                let list = self.told.remove(&kind).unwrap_or_default();
+                // A list that changes between two pages may name an entry twice; once counts.
+                let mut seen = BTreeSet::new();
+                let mut list = self.told.remove(&kind).unwrap_or_default();
+                list.retain(|handle| seen.insert(handle.clone()));
                 let whole = self.whole.entry(kind).or_default();
                 if whole.last() != Some(&list) {
                     whole.push(list);

@@ -144,8 +144,25 @@ pub(super) const BUGS: &[Bug] = &[
         })],
     ),
     bug(
+        "tells of an update that nobody follows",
+        Law::Live,
+        &[Plant::Output(|step| {
+            if step.events.iter().any(|event| matches!(event, Event::ResourcesChanged { .. })) {
+                let (server, uri) = ("alpha".into(), "file:///other".into());
+                step.events.push(Event::ResourceUpdated { server, uri });
+            }
+        })],
+    ),
+    bug(
+        "forgets to say that prompts changed",
+        Law::Live,
+        &[Plant::Output(|step| {
+            step.events.retain(|event| !matches!(event, Event::PromptsChanged { .. }));
+        })],
+    ),
+    bug(
         "loses the last tool of the list",
-        Law::Model,
+        Law::Live,
         &[Plant::Catalog(|catalog| {
             let last = catalog.tools.iter().rev().take(2).map(|tool| &tool.server);
             if let [last, before] = last.collect::<Vec<_>>()[..]
