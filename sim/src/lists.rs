@@ -93,8 +93,10 @@ impl Kind {
 /// What a server has told of its lists.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub(crate) struct Lists {
-    /// What declared lists it has.
+    /// Which lists it declared.
     pub(crate) declared: BTreeSet<Kind>,
+    /// Whether it declared subscriptions.
+    pub(crate) subscribe: bool,
     cursors_given: BTreeSet<String>,
     cursors: u32,
     /// The pages of the list that is being told.

@@ -93,11 +93,14 @@ impl Peer {
         }
     }
 
-    /// Remembers that the server asked something itself.
+    /// Remembers what the server said out of turn: that it asked something itself, or that it
+    /// answered something.
     pub(crate) fn ask(&mut self, line: &[u8]) {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return };
-        if let (Some(_), Some(id)) = (message.get("method"), message.get("id")) {
-            *self.asked.entry(id.to_string()).or_insert(0) += 1;
+        match (message.get("method"), message.get("id")) {
+            (Some(_), Some(id)) => *self.asked.entry(id.to_string()).or_insert(0) += 1,
+            (None, Some(id)) => self.answered(&id.to_string()),
+            (_, None) => {}
         }
     }
 
@@ -151,7 +154,7 @@ impl Peer {
         let (after, member) = match method {
             "initialize" => (script.delays.initialize, self.initialize(script, &params)),
             "resources/subscribe" | "resources/unsubscribe" => {
-                (script.delays.watch, self.watch(script, method, &params))
+                (script.delays.watch, self.watch(method, &params))
             }
             "tools/call" => return self.call(script, &key, &params),
             "ping" => (0, result(&json!({}))),
@@ -196,6 +199,7 @@ impl Peer {
             capabilities["resources"] =
                 json!({ "listChanged": true, "subscribe": script.subscribe });
             self.lists.declared.extend([Kind::Resources, Kind::Templates]);
+            self.lists.subscribe |= script.subscribe;
         }
         if !script.offers.prompts.is_empty() {
             capabilities["prompts"] = json!({ "listChanged": true });
@@ -218,9 +222,9 @@ impl Peer {
         result(&page)
     }
 
-    fn watch(&mut self, script: &Script, method: &str, params: &Value) -> String {
+    fn watch(&mut self, method: &str, params: &Value) -> String {
         let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
-        if !script.subscribe {
+        if !self.lists.subscribe {
             self.breach(format!("{method}, which was not declared (C-RES-03)"));
         }
         if method == "resources/unsubscribe" {

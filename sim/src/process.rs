@@ -180,6 +180,9 @@ impl Process {
 
     /// It writes something nobody expects.
     pub(crate) fn blurt(&mut self, bytes: &[u8], now: Timestamp) {
+        if self.output == Output::Open && self.life == Life::Running {
+            bytes.split(|byte| *byte == b'\n').for_each(|line| self.peer.ask(line));
+        }
         self.write(bytes, now);
     }
 

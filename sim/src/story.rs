@@ -246,7 +246,7 @@ fn fault(choices: &mut impl Choices) -> Fault {
 fn change(offers: &mut Offered, how: u8) {
     let turn = |list: &mut Vec<String>| {
         if let Some(last) = list.pop() {
-            list.insert(0, format!("{}+", last.trim_end_matches('+')));
+            list.insert(0, format!("{}x", last.trim_end_matches('x')));
             let by = usize::from(how / 8) % list.len();
             list.rotate_left(by);
         }

@@ -1,7 +1,7 @@
 //! What a ready server follows: its lists as they change, and its resources and prompts.
 //!
 //! Floor 3. Best effort: nothing here delays a tool or a call, and a list that cannot be read
-//! anew stays as it was (G28). All of it lives in [`Phase::Ready`], so that nothing of it
+//! anew stays as it was (G28). All of it lives in the phase of a ready server, so that nothing of it
 //! survives the connection (D34).
 
 use alloc::boxed::Box;
