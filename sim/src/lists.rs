@@ -177,7 +177,7 @@ impl Lists {
 
     /// What tells them from others; which request is under way says its place.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (&self.declared, self.spoiled, &self.told, &self.whole).hash(state);
+        (&self.declared, self.subscribe, self.spoiled, &self.told, &self.whole).hash(state);
         (&self.cursors_given, self.cursors, self.open.len()).hash(state);
         self.open.keys().for_each(|kind| kind.hash(state));
     }

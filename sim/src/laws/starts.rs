@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use tidegate_core::command::{Command, Launch};
 use tidegate_core::event::{Event, ServerState};
 use tidegate_core::hub::policy::{Policy, Reconnect};
+use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::id::ServerName;
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::time::Timestamp;
@@ -51,8 +52,9 @@ enum LetGo {
 
 impl Starts {
     pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
-        // What was due came before the input, and so did some of the starts (L5).
-        self.note_asked(seen);
+        // What was due came before the input, and so did some of the starts (L5); what it says
+        // of starts to come counts from before the host acted.
+        self.note_asked(seen, !seen.fired);
         if !seen.fired {
             self.note_let_go(seen);
         }
@@ -71,7 +73,7 @@ impl Starts {
             }
         }
         if seen.fired {
-            self.note_asked(seen);
+            self.note_asked(seen, true);
             self.note_let_go(seen);
         }
         for server in &seen.status.servers {
@@ -115,7 +117,7 @@ impl Starts {
         }
     }
 
-    fn note_asked(&mut self, seen: &Seen<'_>) {
+    fn note_asked(&mut self, seen: &Seen<'_>, forgives: bool) {
         match seen.input {
             Some(Input::Host(
                 Request::Connect { server, .. }
@@ -125,7 +127,8 @@ impl Starts {
             )) => {
                 let past = self.servers.entry(server.clone()).or_default();
                 (past.ask, past.let_go) = (Some(Ask::ByName), None);
-                if seen.server(server).is_some_and(|s| s.state != ServerState::Connected) {
+                let connected = |s: &ServerStatus| s.state == ServerState::Connected;
+                if forgives && seen.server(server).is_some_and(|s| !connected(s)) {
                     past.automatic = 0;
                 }
             }
