@@ -73,8 +73,7 @@ impl Listing {
 
     /// Whether a server failed or something that is configured cannot be used (`--strict`).
     fn is_wanting(&self) -> bool {
-        let failed = |state: &ServerState| matches!(state, ServerState::Failed { .. });
-        self.status.servers.iter().any(|server| failed(&server.state))
+        self.status.servers.iter().any(|server| server.state.is_failed())
             || self.status.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 

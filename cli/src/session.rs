@@ -9,7 +9,7 @@ use std::time::Instant;
 use futures_lite::future;
 use tidegate_core::config::{Level, Places};
 use tidegate_core::error::{Category, Problem, Severity};
-use tidegate_core::event::{ServerState, StartReport};
+use tidegate_core::event::StartReport;
 use tidegate_core::hub::policy::Trust;
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::id::ServerName;
@@ -229,7 +229,7 @@ impl Session {
 }
 
 fn is_starting(server: &ServerStatus) -> bool {
-    matches!(server.state, ServerState::Connecting)
+    server.state.is_connecting()
 }
 
 /// How many names are told where none is near.

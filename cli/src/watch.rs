@@ -82,7 +82,7 @@ enum Phase {
 
 impl Seen {
     fn enter(&mut self, state: &ServerState) {
-        let starting = matches!(state, ServerState::Connecting);
+        let starting = state.is_connecting();
         self.phase = match self.phase {
             _ if starting => Phase::Starting,
             Phase::Unstarted => Phase::Unstarted,

@@ -155,6 +155,28 @@ impl ServerState {
         matches!(self, Self::Connecting | Self::Retrying { .. })
     }
 
+    /// Why it failed or was lost, if that is why it is in this state.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&Failure> {
+        match self {
+            Self::Failed { failure }
+            | Self::Suspended { failure }
+            | Self::Retrying { failure, .. } => Some(failure),
+            Self::Connecting
+            | Self::Connected
+            | Self::Disabled
+            | Self::Skipped { .. }
+            | Self::NeedsApproval
+            | Self::Disconnected => None,
+        }
+    }
+
+    /// Whether it has failed and nothing more is tried without somebody acting.
+    #[must_use]
+    pub const fn is_failed(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Suspended { .. })
+    }
+
     /// The stable name of the state, as in `list --json`.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use tidegate_core::bytes::Json;
 use tidegate_core::config::{Level, Provider};
 use tidegate_core::error::Problem;
-use tidegate_core::event::ServerState;
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::timeline::steers;
 use tidegate_core::tools::catalog::{Tool, ToolState};
@@ -157,8 +156,7 @@ fn server<'a>(
     tools: &'a [Arc<Tool>],
     detail: tools::Detail,
 ) -> Server<'a> {
-    let failure =
-        if let ServerState::Failed { failure } = &server.state { Some(failure) } else { None };
+    let failure = server.state.failure();
     let source = &server.source;
     Server {
         name: server.name.as_str(),

@@ -61,6 +61,12 @@ pub(crate) fn reason(server: &ServerStatus) -> Option<String> {
     let approve = || format!("waits for your approval; to approve for one run: {APPROVE}");
     match &server.state {
         ServerState::Failed { failure } => Some(failure.describe(&server.name)),
+        ServerState::Suspended { failure } => {
+            Some(format!("{}; lost too often to be started again", failure.describe(&server.name)))
+        }
+        ServerState::Retrying { failure, start } => {
+            Some(format!("{}; start {start} to come", failure.describe(&server.name)))
+        }
         ServerState::Skipped { reason } => Some(reason.describe().to_owned()),
         ServerState::Disabled => Some(Skip::Disabled.describe().to_owned()),
         ServerState::NeedsApproval => Some(approve()),
@@ -73,10 +79,10 @@ pub(crate) const APPROVE: &str = "tidegate --trust-project list";
 
 /// How long it took to be ready or to fail, in milliseconds.
 pub(crate) fn time(server: &ServerStatus) -> Option<u64> {
-    if let ServerState::Failed { failure } = &server.state {
-        return Some(failure.after_ms);
+    match &server.state {
+        state if state.is_failed() => state.failure().map(|failure| failure.after_ms),
+        _ => server.connect_ms,
     }
-    server.connect_ms
 }
 
 /// Milliseconds for people.
@@ -98,7 +104,7 @@ pub(crate) fn tail(text: &str, lines_max: usize) -> Vec<String> {
 }
 
 fn notes(columns: &mut Columns, server: &ServerStatus, detail: Detail) {
-    let failed = matches!(server.state, ServerState::Failed { .. });
+    let failed = server.state.failure().is_some();
     // That it needs approval stands in its row; how to approve is said once for all.
     let approval = matches!(server.state, ServerState::NeedsApproval);
     if let Some(reason) = reason(server).filter(|_| !approval) {
@@ -139,8 +145,8 @@ fn about(columns: &mut Columns, server: &ServerStatus) {
 const fn mark(state: &ServerState) -> (&'static str, Tone) {
     match state {
         ServerState::Connected => ("●", Tone::Good),
-        ServerState::Connecting => ("◌", Tone::Waiting),
-        ServerState::Failed { .. } => ("✗", Tone::Bad),
+        ServerState::Connecting | ServerState::Retrying { .. } => ("◌", Tone::Waiting),
+        ServerState::Failed { .. } | ServerState::Suspended { .. } => ("✗", Tone::Bad),
         ServerState::NeedsApproval => ("?", Tone::Waiting),
         ServerState::Disabled | ServerState::Skipped { .. } | ServerState::Disconnected | _ => {
             ("○", Tone::Faint)

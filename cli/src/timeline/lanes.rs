@@ -201,12 +201,12 @@ impl Picture {
         if !stopping || !matches!(state, ServerState::Disconnected) {
             lane.state = state.name();
         }
-        if !matches!(state, ServerState::Connecting)
+        if !state.is_connecting()
             && let Some(deferred) = lane.deferred.last_mut()
         {
             deferred.to.get_or_insert(at);
         }
-        if let ServerState::Failed { failure } = state {
+        if let Some(failure) = state.failure() {
             lane.failures.push((at, failure.describe(server)));
         } else if matches!(state, ServerState::Connected) {
             lane.enter(at, Stage::Ready);

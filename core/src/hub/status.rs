@@ -119,10 +119,9 @@ impl Slot {
             _ if self.is_connecting() => Link::Connecting,
             _ => Link::Disconnected,
         };
-        let stderr_tail = if let ServerState::Failed { failure } = &state {
-            failure.stderr_tail.clone()
-        } else {
-            server.map(Server::stderr_tail).unwrap_or_default()
+        let stderr_tail = match state.failure() {
+            Some(failure) => failure.stderr_tail.clone(),
+            None => server.map(Server::stderr_tail).unwrap_or_default(),
         };
         ServerStatus {
             name: definition.name.clone(),
