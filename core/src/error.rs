@@ -343,6 +343,8 @@ pub enum Severity {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Category {
+    /// There are configuration files and none of them can be read: nothing is known.
+    DiscoveryFailed,
     /// A file the user named cannot be read.
     UnreadableFile,
     /// A file is larger than [`Limits::config_bytes`](crate::limits::Limits::config_bytes).

@@ -30,6 +30,10 @@ pub(super) struct Reading {
     /// One place per source; `None` until it was read.
     parts: Vec<Option<config::parse::Reading>>,
     pub(super) reloads: Vec<OpId>,
+    /// How many sources had something to read.
+    legible: usize,
+    /// Why the first one that could not be read could not.
+    unreadable: Option<String>,
 }
 
 impl Reading {
@@ -67,7 +71,13 @@ impl Hub {
         let mut reloads = self.reading.take().map(|reading| reading.reloads).unwrap_or_default();
         reloads.extend(reload);
         let options = alloc::sync::Arc::clone(&self.options);
-        let mut reading = Reading { missing: BTreeMap::new(), parts: Vec::new(), reloads };
+        let mut reading = Reading {
+            missing: BTreeMap::new(),
+            parts: Vec::new(),
+            reloads,
+            legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
+            unreadable: None,
+        };
         for (at, source) in options.sources.iter().enumerate() {
             let part = source.text.as_ref().map(|text| config::parse::read(source, text));
             if part.is_none() {
@@ -98,6 +108,14 @@ impl Hub {
             return;
         };
         let Some(source) = self.options.sources.get(at) else { return };
+        match &found {
+            Found::Content(_) => reading.legible += 1,
+            Found::Unreadable(why) => {
+                let why = || alloc::format!("{}: {why}", source.path);
+                reading.unreadable.get_or_insert_with(why);
+            }
+            Found::Nothing => {}
+        }
         if let Some(part) = reading.parts.get_mut(at) {
             *part = Some(part_of(source, found));
         }
@@ -112,7 +130,10 @@ impl Hub {
             return;
         };
         let parts = reading.parts.into_iter().flatten().collect();
-        let resolved = config::resolve::resolve(parts, self.options.setting.limits.servers);
+        let mut resolved = config::resolve::resolve(parts, self.options.setting.limits.servers);
+        if let Some(why) = reading.unreadable.filter(|_| reading.legible == 0) {
+            resolved.problems.push(discovery_failed(&why));
+        }
         self.problems.set_configured(resolved.problems, out);
         self.apply(resolved.definitions, reading.reloads, now, out);
     }
@@ -273,6 +294,20 @@ impl Hub {
             }
             Ok(Transport::Http(_) | Transport::Sse(_)) => Some(Skip::UnsupportedTransport),
         }
+    }
+}
+
+/// Seed runtime section 1.11: a discovery that failed as a whole is one problem, in the name of
+/// the file a person would look for.
+fn discovery_failed(why: &str) -> Problem {
+    Problem {
+        severity: Severity::Error,
+        category: Category::DiscoveryFailed,
+        file: Some(".mcp.json".into()),
+        line: None,
+        key: None,
+        server: None,
+        message: alloc::format!("none of the MCP configuration files can be read ({why})"),
     }
 }
 

@@ -9,5 +9,6 @@
 mod calls;
 mod connecting;
 mod play;
+mod recovering;
 mod reloading;
 mod starting;
