@@ -73,6 +73,36 @@ fn real_servers_behind_package_runners_leave_no_grandchildren() {
     }
 }
 
+/// F-060, G25: what a server declares beside its tools arrives, and is followed.
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn resources_and_prompts_of_a_real_server_arrive_and_are_watched() {
+    let world = World::default();
+    let real = real(&world);
+    let everything = real.iter().find(|server| server.name == "everything").expect("the server");
+    let servers = [(everything.name, entry(&world, everything, None))];
+    world.run(&servers, async |host| {
+        let mut events = host.events();
+        host.watch(true);
+        while host.resources().await.servers.is_empty() || host.prompts().await.servers.is_empty() {
+            assert!(events.next().await.is_some(), "the runtime ended");
+        }
+        let (resources, prompts) = (host.resources().await, host.prompts().await);
+        let uris: Vec<_> = resources.servers[0].resources.iter().map(|one| &*one.uri).collect();
+        assert!(!uris.is_empty() && uris.iter().all(|uri| uri.contains("://")), "{uris:?}");
+        let names: Vec<_> = prompts.servers[0].prompts.iter().map(|one| &*one.name).collect();
+        assert!(names.iter().any(|name| name.contains("prompt")), "{names:?}");
+        while host.status().await.servers[0].subscriptions.len() < uris.len() {
+            pause().await;
+        }
+    });
+}
+
+/// Lets the driver do something.
+async fn pause() {
+    async_io::Timer::after(Duration::from_millis(5)).await;
+}
+
 /// The command, built for the test that runs.
 fn tidegate() -> PathBuf {
     let mut build = Command::new(env!("CARGO"));

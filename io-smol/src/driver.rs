@@ -225,6 +225,8 @@ impl Driver {
                 reply.give(status);
             }
             Message::Catalog(reply) => reply.give(Arc::clone(self.runtime.catalog())),
+            Message::Resources(reply) => reply.give(Arc::clone(self.runtime.resources())),
+            Message::Prompts(reply) => reply.give(Arc::clone(self.runtime.prompts())),
             Message::Offering(reply) => {
                 reply.give(Offering::new(self.runtime.catalog(), &self.runtime.status()));
             }
@@ -332,8 +334,14 @@ impl Driver {
 
 /// The revisions of all that has changed so far.
 fn present(runtime: &Runtime) -> impl Iterator<Item = Event> {
-    let tools = Event::ToolsChanged { revision: runtime.catalog().revision };
-    [(runtime.catalog().revision, tools)].into_iter().filter(|it| it.0 > 0).map(|it| it.1)
+    let [tools, resources, prompts] =
+        [runtime.catalog().revision, runtime.resources().revision, runtime.prompts().revision];
+    let all = [
+        (tools, Event::ToolsChanged { revision: tools }),
+        (resources, Event::ResourcesChanged { revision: resources }),
+        (prompts, Event::PromptsChanged { revision: prompts }),
+    ];
+    all.into_iter().filter(|it| it.0 > 0).map(|it| it.1)
 }
 
 impl fmt::Debug for Driver {
@@ -348,7 +356,11 @@ impl Drop for Driver {
         if std::thread::panicking() {
             self.runtime = Runtime::new(Options::default());
         }
-        let catalog = Arc::clone(self.runtime.catalog());
-        self.inbox.close(Last { status: self.runtime.status(), catalog });
+        self.inbox.close(Last {
+            status: self.runtime.status(),
+            catalog: Arc::clone(self.runtime.catalog()),
+            resources: Arc::clone(self.runtime.resources()),
+            prompts: Arc::clone(self.runtime.prompts()),
+        });
     }
 }

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use futures_lite::future::yield_now;
 use tidegate_core::bytes::Json;
 use tidegate_core::event::{OpResult, Outcome, StartReport};
+use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, OpId, ServerName};
 use tidegate_core::input::{Request, Target};
@@ -18,8 +19,8 @@ use tidegate_core::tools::proxy::Scope;
 use tidegate_core::tools::registry::Offering;
 
 use crate::events::{Events, subscription};
-use crate::inbox::{Inbox, Message};
-use crate::reply::{Answer, reply};
+use crate::inbox::{Inbox, Last, Message};
+use crate::reply::{Answer, Reply, reply};
 use crate::subagent::Subagent;
 
 /// A handle to a runtime. Cheap to clone; may be used from any task and thread.
@@ -117,17 +118,7 @@ impl Host {
 
     /// What is known of the servers, after everything asked before took effect.
     pub async fn status(&self) -> Status {
-        loop {
-            let (reply, answer) = reply();
-            self.handle.inbox.ask(Message::Status(reply));
-            if let Some(status) = answer.await {
-                return status;
-            }
-            if let Some(last) = self.handle.inbox.last() {
-                return last.status;
-            }
-            yield_now().await;
-        }
+        read(&self.handle.inbox, Message::Status, |last| last.status).await
     }
 
     /// What the agent may call, after everything asked before took effect. The same allocation
@@ -136,28 +127,37 @@ impl Host {
         catalog(&self.handle.inbox).await
     }
 
+    /// The resources of all connected servers, after everything asked before took effect. The
+    /// same allocation as long as nothing changes.
+    pub async fn resources(&self) -> Arc<Resources> {
+        read(&self.handle.inbox, Message::Resources, |last| last.resources).await
+    }
+
+    /// The prompts of all connected servers, after everything asked before took effect. The same
+    /// allocation as long as nothing changes.
+    pub async fn prompts(&self) -> Arc<Prompts> {
+        read(&self.handle.inbox, Message::Prompts, |last| last.prompts).await
+    }
+
+    /// Follows changes of every listed resource from here on, or no more; they come as
+    /// [`Event::ResourceUpdated`](tidegate_core::event::Event::ResourceUpdated).
+    pub fn watch(&self, on: bool) {
+        self.handle.inbox.ask(Message::Tell(Request::Watch { on }));
+    }
+
     /// Tools and instructions of one and the same moment, for the
     /// [`Registry`](tidegate_core::tools::registry::Registry) of a session. When to ask for
     /// them: see [`Host::events`].
     pub async fn offering(&self) -> Offering {
-        loop {
-            let (reply, answer) = reply();
-            self.handle.inbox.ask(Message::Offering(reply));
-            if let Some(offering) = answer.await {
-                return offering;
-            }
-            if let Some(last) = self.handle.inbox.last() {
-                return Offering::new(&last.catalog, &last.status);
-            }
-            yield_now().await;
-        }
+        let left = |last: Last| Offering::new(&last.catalog, &last.status);
+        read(&self.handle.inbox, Message::Offering, left).await
     }
 
     /// What happens from here on. Any number of observers may listen, from any moment on.
     ///
-    /// What was offered before is not missed: the first news is the present revision of the
-    /// catalogue, unless nothing was offered yet, and each change counts by one from there
-    /// (G25). An observer that is too slow is told how many news it lost
+    /// What was offered before is not missed: the first news are the present revisions of the
+    /// tools, the resources and the prompts, of those of which something was offered yet, and
+    /// each change counts by one from there (G25). An observer that is too slow is told how many news it lost
     /// ([`News::Missed`](crate::News::Missed)). Outcomes of calls are not among the news: a
     /// result of many megabytes belongs to the one who called.
     #[must_use]
@@ -181,14 +181,23 @@ impl Host {
 
 /// What may be called, after everything asked before took effect.
 pub(crate) async fn catalog(inbox: &Inbox) -> Arc<Catalog> {
+    read(inbox, Message::Catalog, |last| last.catalog).await
+}
+
+/// Asks the loop, or what it left behind.
+async fn read<T>(
+    inbox: &Inbox,
+    question: impl Fn(Reply<T>) -> Message,
+    left: impl Fn(Last) -> T,
+) -> T {
     loop {
         let (reply, answer) = reply();
-        inbox.ask(Message::Catalog(reply));
-        if let Some(catalog) = answer.await {
-            return catalog;
+        inbox.ask(question(reply));
+        if let Some(found) = answer.await {
+            return found;
         }
         if let Some(last) = inbox.last() {
-            return last.catalog;
+            return left(last);
         }
         yield_now().await;
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use tidegate_core::bytes::Json;
 use tidegate_core::error::{CallError, Exit, OpenError};
 use tidegate_core::event::{OpResult, Outcome, StartReport};
+use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, ConnId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request, Target};
@@ -47,6 +48,10 @@ pub(crate) enum Message {
     Status(Reply<Status>),
     /// A question about the tools.
     Catalog(Reply<Arc<Catalog>>),
+    /// A question about the resources.
+    Resources(Reply<Arc<Resources>>),
+    /// A question about the prompts.
+    Prompts(Reply<Arc<Prompts>>),
     /// A question about the tools and what their servers say.
     Offering(Reply<Offering>),
     /// Somebody wants to hear what happens.
@@ -78,6 +83,8 @@ pub(crate) struct Stamped {
 pub(crate) struct Last {
     pub(crate) status: Status,
     pub(crate) catalog: Arc<Catalog>,
+    pub(crate) resources: Arc<Resources>,
+    pub(crate) prompts: Arc<Prompts>,
 }
 
 /// The queue in front of the loop.
