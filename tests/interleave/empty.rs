@@ -14,11 +14,7 @@ const CANNOT: &[(&[&str], &[&str], &str)] = &[
         &["absent", "idle", "greeting", "listing", "ready"],
         "nothing is being started, or its start was reported",
     ),
-    (
-        &["< cancel"],
-        &["absent", "idle"],
-        "a call to a server that is not on its way or ready ends at once (L8)",
-    ),
+    (&["< cancel"], &["absent"], "a call to a server that is not configured ends at once (L8)"),
     (
         &["closed", "complained", "input failed", "output ended", "received"],
         &["absent", "idle", "opening"],

@@ -1,5 +1,6 @@
 //! What is searched: who there is, and how often what may happen.
 
+use tidegate_core::hub::policy::{Backoff, ListChanged, Reconnect};
 use tidegate_sim::explore::{Kind, Scope};
 use tidegate_sim::scene::{Entry, Scene};
 use tidegate_sim::script::Script;
@@ -76,14 +77,18 @@ fn two() -> Scene {
     one().server("two", Script::default())
 }
 
-/// Deadlines that are multiples of one number meet in fewer ways, and in every order.
+/// Deadlines that are multiples of one number meet in fewer ways, and in every order. That number
+/// is so small that chance adds nothing to it when a lost server waits to be started again.
 fn one() -> Scene {
     let mut scene = Scene::default().server("one", Script::default()).cached();
     let policy = &mut scene.options.policy;
-    (policy.gate_ms, policy.startup_deadline_ms) = (1_000, Some(4_000));
-    (policy.connect_ms, policy.list_ms, policy.call_ms) = (3_000, 3_000, 2_000);
+    (policy.gate_ms, policy.startup_deadline_ms) = (1, Some(4));
+    (policy.connect_ms, policy.list_ms, policy.call_ms) = (3, 3, 2);
+    policy.reconnect =
+        Reconnect::OnLoss(Backoff { delays_ms: vec![2], starts_max: 1, stable_ms: 2 });
+    policy.list_changed = ListChanged::Refresh { quiet_ms: 1, most_ms: 2, retry_ms: vec![1] };
     let stop = &mut policy.stop;
-    (stop.polite_ms, stop.terminate_ms, stop.kill_ms) = (1_000, 1_000, 1_000);
+    (stop.polite_ms, stop.terminate_ms, stop.kill_ms) = (1, 1, 1);
     scene
 }
 

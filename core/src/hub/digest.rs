@@ -14,6 +14,7 @@ use crate::time::Timestamp;
 
 use super::Hub;
 use super::ops::Until;
+use super::policy::{Backoff, Reconnect};
 use super::slot::{Cached, Standing};
 
 impl Hub {
@@ -51,7 +52,11 @@ impl Hub {
             self.digest_until(&pending.until, state);
             pending.deadline().map(|deadline| deadline.at.since(now)).hash(state);
         }
-        self.entropy.hash(state);
+        if let Reconnect::OnLoss(backoff) = &self.options.policy.reconnect
+            && backoff.delays_ms.iter().any(|delay| Backoff::jitter_ms(*delay) > 0)
+        {
+            self.entropy.hash(state);
+        }
         self.calls.digest(now, state);
         self.live.watching.hash(state);
     }

@@ -49,11 +49,13 @@ impl Losses {
         // L4: never at once, so that a deadline is always ahead.
         let delay_ms = backoff.delay_ms(self.starts).max(1);
         self.starts += 1;
-        Some(now.plus(delay_ms.saturating_add(entropy.below(delay_ms / 4 + 1))))
+        Some(now.plus(
+            delay_ms.saturating_add(entropy.below(Backoff::jitter_ms(delay_ms).saturating_add(1))),
+        ))
     }
 
-    /// What tells these losses from others, times relative to `now`: a server that has been
-    /// ready for long enough is like any other such.
+    /// What tells these losses from others, times relative to `now`: only where there are some
+    /// does it matter how long the server has been ready, and not beyond what makes it stable.
     #[cfg(feature = "_explore")]
     pub(super) fn digest(
         self,
@@ -62,11 +64,10 @@ impl Losses {
         state: &mut impl core::hash::Hasher,
     ) {
         use core::hash::Hash as _;
-        if let Reconnect::OnLoss(backoff) = policy {
-            let ready_ms = self.ready_since.map(|since| now.since(since).min(backoff.stable_ms));
-            let stable = ready_ms == Some(backoff.stable_ms);
-            (if stable { 0 } else { self.starts }, ready_ms).hash(state);
-        }
+        let Reconnect::OnLoss(backoff) = policy else { return };
+        let ready_ms = self.ready_since.map(|since| now.since(since).min(backoff.stable_ms));
+        let count = if ready_ms == Some(backoff.stable_ms) { 0 } else { self.starts };
+        (count, ready_ms.filter(|_| count > 0)).hash(state);
     }
 }
 

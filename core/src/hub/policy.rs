@@ -119,6 +119,12 @@ impl Backoff {
         let at = usize::try_from(start).unwrap_or(usize::MAX);
         self.delays_ms.get(at).or_else(|| self.delays_ms.last()).copied().unwrap_or(0)
     }
+
+    /// How much chance adds to a delay at most, in milliseconds.
+    #[must_use]
+    pub const fn jitter_ms(delay_ms: u64) -> u64 {
+        delay_ms / 4
+    }
 }
 
 impl Default for Policy {

@@ -89,7 +89,9 @@ impl Starts {
     pub(super) fn digest(&self, now: Timestamp, policy: &Policy, state: &mut impl Hasher) {
         let Reconnect::OnLoss(backoff) = &policy.reconnect else { return };
         for (name, past) in &self.servers {
-            let stable = |since: Timestamp| now.since(since).min(backoff.stable_ms);
+            // How long it has been ready matters only where there is a count to forget.
+            let counts = past.automatic > 0;
+            let stable = |since| if counts { now.since(since).min(backoff.stable_ms) } else { 0 };
             let waits = |since: Timestamp| now.since(since).min(backoff.delay_ms(u32::MAX) * 2);
             (name, past.ask, past.let_go, past.automatic, &past.launch).hash(state);
             (past.ready_since.map(stable), past.lost_at.map(waits)).hash(state);
