@@ -249,13 +249,14 @@ fn a_connect_while_closing_is_not_lost() -> Result<(), Violation> {
     tell!(world)
 }
 
-/// D34: A is disconnected while its prompts and resources are read, and the answers come all
-/// the same; G11.
+/// D34: A is disconnected while its prompts and resources are read and subscribed to, and the
+/// answers come all the same; G11.
 #[test]
 fn prompts_and_resources_that_come_after_a_disconnect_say_nothing() -> Result<(), Violation> {
     let script = Script { delays: Delays::default(), ..slow() };
     let script = script.resources(["file:///a"]).prompts(["greet"]).lists_taking(500);
     let mut world = started(&Scene::default().server("a", script), 600)?;
+    world.watch(true)?;
     assert_eq!(told(&world, "prompts/list"), 1, "they are being read");
     let op = world.disconnect("a")?;
     let heard = world.events().len();
@@ -264,6 +265,26 @@ fn prompts_and_resources_that_come_after_a_disconnect_say_nothing() -> Result<()
     let since = &world.events()[heard..];
     assert!(since.iter().all(|event| matches!(event, Event::Done { .. })), "{since:?}");
     assert!(comes_before(&world, "CloseInput c0", "Received c0 result#3"), "an answer came");
-    assert_eq!(status(&world, "a").conn, None);
+    assert!(world.machine().resources().servers.is_empty());
+    assert!(world.machine().prompts().servers.is_empty());
+    assert!(status(&world, "a").subscriptions.is_empty());
+    tell!(world)
+}
+
+/// D34: A is disconnected while a subscription is under way, which succeeds late; G11.
+#[test]
+fn a_subscription_that_succeeds_after_a_disconnect_is_none() -> Result<(), Violation> {
+    let mut script = Script::default().stopping(Stopping::IgnoresEof).resources(["file:///a"]);
+    script.delays.watch = 500;
+    let mut world = started(&Scene::default().server("a", script), 100)?;
+    world.watch(true)?;
+    world.run_for(100)?;
+    assert_eq!(told(&world, "resources/subscribe"), 1, "it is under way");
+    world.disconnect("a")?;
+    throughout(&mut world, |world| assert!(status(world, "a").subscriptions.is_empty()))?;
+    world.update("a", "file:///a");
+    world.run_until_quiet()?;
+    let updated = |event: &Event| matches!(event, Event::ResourceUpdated { .. });
+    assert!(!world.events().iter().any(updated));
     tell!(world)
 }

@@ -165,6 +165,41 @@ fn a_new_process_is_started_when_the_old_one_is_gone() -> Result<(), Violation> 
     tell!(world)
 }
 
+/// D35: A is lost while its resources are watched, and neither all of its list nor all of the
+/// subscriptions succeed when it is back; G51.
+#[test]
+fn what_counts_as_subscribed_is_what_the_present_connection_agreed_to() -> Result<(), Violation> {
+    let script = Script::default().resources(["file:///a", "file:///b"]);
+    let mut world = started(&Scene::default().server("a", script.clone()), 100)?;
+    world.watch(true)?;
+    world.run_until_quiet()?;
+    let subscribed = |world: &World| status(world, "a").subscriptions;
+    assert_eq!(subscribed(&world), ["file:///a", "file:///b"]);
+    let refused = Fault::refuses("resources/list", -32_603, "not yet");
+    world.driver.set_script("a", script.clone().with(refused));
+    world.crash("a", Exit::Code(1));
+    world.run_until_quiet()?;
+    assert_eq!((state(&world, "a"), opens(&world, "a")), ("connected", 2));
+    assert!(subscribed(&world).is_empty(), "{:?}", subscribed(&world));
+    let refused = Fault::refuses("resources/subscribe", -32_603, "too many");
+    world.driver.set_script("a", script.clone().with(refused));
+    world.storm("a", "resources", 1);
+    world.run_until_quiet()?;
+    assert!(subscribed(&world).is_empty(), "{:?}", subscribed(&world));
+    let updated = |world: &World| told(world, "! ResourceUpdated");
+    world.update("a", "file:///a");
+    world.run_until_quiet()?;
+    assert_eq!(updated(&world), 0, "nothing is followed");
+    world.driver.set_script("a", script);
+    world.storm("a", "resources", 1);
+    world.run_until_quiet()?;
+    assert_eq!(subscribed(&world), ["file:///a", "file:///b"]);
+    world.update("a", "file:///a");
+    world.run_until_quiet()?;
+    assert_eq!(updated(&world), 1);
+    tell!(world)
+}
+
 /// D36: nothing is cached, and one server is silent, one lists without end and one in a circle;
 /// G30, G37.
 #[test]

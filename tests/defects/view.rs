@@ -352,12 +352,12 @@ fn of_two_changes_the_second_stays_although_the_first_answer_is_slower() -> Resu
     tell!(world)
 }
 
-/// D14: resources change while they are read, twice; then a list of tools cannot be read; G27,
-/// G28.
+/// D14: resources change while they are read, twice; then neither they nor the prompts can be
+/// read; G27, G28.
 #[test]
 fn the_last_change_is_followed_and_a_failure_blanks_nothing() -> Result<(), Violation> {
-    let script = Script::default().resources(["file:///a"]).lists_taking(400);
-    let mut world = started(&Scene::default().server("one", script.clone()), 3_000)?;
+    let script = Script::default().resources(["file:///a"]).prompts(["greet"]).lists_taking(400);
+    let mut world = started(&Scene::default().server("one", script), 3_000)?;
     let before = told(&world, "Send c0 resources/list");
     world.change("one", |offers| offers.resources = names(&["file:///b"]));
     world.run_for(500)?;
@@ -366,11 +366,20 @@ fn the_last_change_is_followed_and_a_failure_blanks_nothing() -> Result<(), Viol
     world.storm("one", "resources", 2);
     world.run_until_quiet()?;
     assert_eq!(told(&world, "Send c0 resources/list"), before + 2, "and once more after it");
-    let failing = script.with(Fault::refuses("tools/list", -32_603, "busy"));
-    world.driver.set_script("one", failing);
-    world.storm("one", "tools", 1);
-    throughout(&mut world, |world| assert_eq!(offered(world), ["mcp_one_echo live"]))?;
-    assert_eq!(problems(&world, Category::StaleList), 1);
+    let kept = |world: &World| {
+        let resources = world.machine().resources().servers.iter();
+        let uris = resources.flat_map(|of| of.resources.iter().map(|it| it.uri.to_string()));
+        let prompts = world.machine().prompts().servers.iter();
+        let prompts = prompts.flat_map(|of| of.prompts.iter().map(|it| it.name.clone()));
+        assert_eq!(uris.chain(prompts).collect::<Vec<_>>(), ["file:///c", "greet"]);
+    };
+    let failing = world.driver.script("one").cloned().expect("its script");
+    let busy = |script: Script, list| script.with(Fault::refuses(list, -32_603, "busy"));
+    world.driver.set_script("one", busy(busy(failing, "resources/list"), "prompts/list"));
+    world.storm("one", "resources", 1);
+    world.storm("one", "prompts", 1);
+    throughout(&mut world, kept)?;
+    assert_eq!(problems(&world, Category::StaleList), 2);
     tell!(world)
 }
 
