@@ -1,7 +1,7 @@
 //! The defects of the runtime that this one learned from, each as the story in which it showed.
 //!
 //! A test's first line of documentation is the number of the defect, what happens, and the
-//! guarantee that answers it; its name is the outcome here. `DEFECTS.tsv` lists them all. Every
+//! guarantee that answers it; its name is the outcome here. `DEFECTS.md` lists them all. Every
 //! law is checked after every step, and each story ends with a shutdown that leaves nothing.
 #![expect(
     clippy::wildcard_enum_match_arm,
