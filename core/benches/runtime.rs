@@ -69,6 +69,7 @@ fn call_and_answer(bencher: Bencher<'_, '_>, servers: usize) {
                         target: Target::Tool { server: "s000".into(), tool: "echo".into() },
                         arguments: Json::new("{\"text\":\"hello\"}"),
                         timeout_ms: None,
+                        max_ms: None,
                     });
                     [Input::Host(call), says(0, round + 3, RESULT)]
                 })

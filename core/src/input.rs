@@ -147,6 +147,9 @@ pub struct NewCall {
     /// The limit without progress in milliseconds, if not the server's or the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// The limit in milliseconds however much progress there is, if not the policy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ms: Option<u64>,
 }
 
 /// Which tool is meant.

@@ -72,6 +72,7 @@
 //!     target: Target::Exposed("mcp_clock_now".into()),
 //!     arguments: Json::new("{}"),
 //!     timeout_ms: None,
+//!     max_ms: None,
 //! };
 //! runtime.handle(at(1_000), Input::Host(Request::Call(call)));
 //! runtime.handle(at(1_010), says(concat!(

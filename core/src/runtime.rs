@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::held::Held;
+use crate::hub::calls::CallLimits;
 use crate::hub::live::{Prompts, Resources};
 use crate::hub::status::Status;
 use crate::hub::{Hub, HubOptions};
@@ -177,10 +178,11 @@ impl Runtime {
                 self.hub.await_connected(now, op, &server, timeout_ms, out);
             }
             Request::StopWaiting { op } => self.hub.stop_waiting(op, out),
-            Request::Call(NewCall { call, target, arguments, timeout_ms }) => {
+            Request::Call(NewCall { call, target, arguments, timeout_ms, max_ms }) => {
                 let target = self.resolve(target);
                 let out = &mut self.out;
-                self.hub.call(now, call, target, arguments, timeout_ms, out);
+                let limits = CallLimits { timeout_ms, max_ms };
+                self.hub.call(now, call, target, arguments, limits, out);
             }
             Request::Cancel { call } => self.hub.cancel(call, out),
             Request::Watch { on } => self.hub.watch(now, on, out),

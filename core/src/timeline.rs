@@ -123,15 +123,18 @@ impl Display for Text<'_, Request> {
 
 impl Display for Text<'_, NewCall> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let NewCall { call, target, arguments, timeout_ms } = self.0;
+        let NewCall { call, target, arguments, timeout_ms, max_ms } = self.0;
         write!(f, "Call {call} ")?;
         match target {
             Target::Exposed(name) => f.write_str(name)?,
             Target::Tool { server, tool } => write!(f, "{server}/{tool}")?,
         }
         write!(f, " {}", Cut(arguments.as_str()))?;
-        match timeout_ms {
-            Some(limit) => write!(f, " within {limit}ms"),
+        if let Some(limit) = timeout_ms {
+            write!(f, " within {limit}ms")?;
+        }
+        match max_ms {
+            Some(limit) => write!(f, " at most {limit}ms"),
             None => Ok(()),
         }
     }

@@ -164,6 +164,7 @@ mod tests {
             target: Target::Tool { server: "a".into(), tool: "t".to_string() },
             arguments: odd_json(),
             timeout_ms: Some(5),
+            max_ms: Some(7),
         };
         survives(TraceLine::Head { version: 1, options: Box::new(Options::new("/p", vec![])) });
         survives(TraceLine::Tick { at });

@@ -18,7 +18,7 @@ use tidegate_core::id::{CallId, ConnId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
-use tidegate_core::tools::proxy::Scope;
+use tidegate_core::tools::proxy::{SUBAGENT_CALL_MS, Scope};
 use tidegate_core::tools::registry::Offering;
 
 use crate::events::Observer;
@@ -138,7 +138,8 @@ impl Inbox {
         let mut state = self.lock();
         let call = CallId::new(state.calls);
         state.calls += 1;
-        let new = NewCall { call, target, arguments, timeout_ms };
+        let max_ms = scope.is_some().then_some(SUBAGENT_CALL_MS);
+        let new = NewCall { call, target, arguments, timeout_ms, max_ms };
         self.put_into(state, Message::Call(new, scope, reply), HOST_MESSAGES_MAX);
         call
     }

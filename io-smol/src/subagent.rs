@@ -34,6 +34,8 @@ impl Subagent {
     }
 
     /// Calls a tool through the parent's connection, as [`Host::call`](crate::Host::call) does.
+    /// It ends after [`SUBAGENT_CALL_MS`](tidegate_core::tools::proxy::SUBAGENT_CALL_MS) at the
+    /// latest, the wait for its server and all progress included.
     /// A call to a tool that is not in the subagent's part fails as if there were no such tool.
     pub fn call(&self, target: Target, arguments: Json, timeout_ms: Option<u64>) -> Call {
         Call::place(&self.inbox, target, arguments, timeout_ms, Some(Arc::clone(&self.scope)))

@@ -59,8 +59,8 @@
 //!         self.made += 1;
 //!         let target = Target::Tool { server: "db".into(), tool: "query".into() };
 //!         let (call, arguments) = (CallId::new(self.made), Json::new("{}"));
-//!         let timeout_ms = Some(5_000);
-//!         vec![Request::Call(NewCall { call, target, arguments, timeout_ms })]
+//!         let (timeout_ms, max_ms) = (Some(5_000), None);
+//!         vec![Request::Call(NewCall { call, target, arguments, timeout_ms, max_ms })]
 //!     }
 //! }
 //!

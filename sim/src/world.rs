@@ -194,7 +194,7 @@ impl<M: Machine> World<M> {
         let call = CallId::new(self.next_call);
         self.next_call += 1;
         let arguments = Json::new(format!("{{\"n\":{}}}", call.number()));
-        self.request(Request::Call(NewCall { call, target, arguments, timeout_ms }))?;
+        self.request(Request::Call(NewCall { call, target, arguments, timeout_ms, max_ms: None }))?;
         Ok(call)
     }
 

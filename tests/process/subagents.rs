@@ -8,7 +8,7 @@ use tidegate_core::error::CallError;
 use tidegate_core::event::Outcome;
 use tidegate_core::input::Target;
 use tidegate_core::tools::content;
-use tidegate_core::tools::proxy::Scope;
+use tidegate_core::tools::proxy::{SUBAGENT_CALL_MS, Scope};
 use tidegate_smol::{Host, Subagent, block_on, open};
 use tidegate_tests::live::{World, say};
 use tidegate_tests::processes::marked;
@@ -46,6 +46,10 @@ fn a_subagent_uses_its_parents_processes_and_starts_none() {
         assert!(matches!(refused, Outcome::Failed(CallError::NotConnected { .. })), "{refused:?}");
         assert_eq!(marked(world.mark()).len(), processes.len() - 1);
     });
+    // Each call has the limit of a subagent's, and the parent's own has not.
+    let trace = std::fs::read_to_string(world.dir().join("trace.jsonl")).unwrap();
+    let limited = format!("\"max_ms\":{SUBAGENT_CALL_MS}");
+    assert_eq!(trace.lines().filter(|line| line.contains(&limited)).count(), 3);
 }
 
 /// D81.

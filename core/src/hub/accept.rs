@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use crate::wire::json::{self, Kind};
 
 use super::Hub;
-use super::calls::{Dropped, Ripe};
+use super::calls::{CallLimits, Dropped, Ripe};
 use super::slot::Standing;
 
 impl Hub {
@@ -24,7 +24,7 @@ impl Hub {
         call: CallId,
         target: Result<(ServerName, String), CallError>,
         arguments: Json,
-        timeout_ms: Option<u64>,
+        limits: CallLimits,
         out: &mut Outbox,
     ) {
         if !self.calls.admit(call) {
@@ -32,7 +32,7 @@ impl Hub {
         }
         let accepted = target.and_then(|(server, tool)| {
             let arguments = self.check_call(arguments)?;
-            self.place_call(now, call, &server, tool, arguments, timeout_ms, out)
+            self.place_call(now, call, &server, tool, arguments, limits, out)
         });
         if let Err(error) = accepted {
             out.event(Event::CallFinished { call, outcome: Outcome::Failed(error) });
@@ -61,16 +61,17 @@ impl Hub {
         name: &ServerName,
         tool: String,
         arguments: Json,
-        timeout_ms: Option<u64>,
+        limits: CallLimits,
         out: &mut Outbox,
     ) -> Result<(), CallError> {
         let Some(slot) = self.slots.get_mut(name).filter(|s| s.standing != Standing::Removed)
         else {
             return Err(CallError::UnknownServer { server: name.clone() });
         };
-        let timeout_ms = timeout_ms.or_else(|| slot.definition().timeout_ms);
+        let timeout_ms = limits.timeout_ms.or_else(|| slot.definition().timeout_ms);
+        let limits = CallLimits { timeout_ms, ..limits };
         if slot.is_connecting() {
-            self.calls.wait(now, call, name, timeout_ms, tool, arguments);
+            self.calls.wait(now, call, name, limits, tool, arguments);
             return Ok(());
         }
         let ready = slot.is_connected();
@@ -83,7 +84,7 @@ impl Hub {
         }
         let conn = server.conn();
         if let Some(request) = server.call(call, &tool, &arguments, out) {
-            self.calls.sent(now, call, name, timeout_ms, conn, request);
+            self.calls.sent(now, call, name, limits, conn, request);
         }
         Ok(())
     }

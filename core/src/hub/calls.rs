@@ -34,8 +34,18 @@ struct OpenCall {
     server: ServerName,
     place: Place,
     idle_ms: u64,
+    max_ms: u64,
     due: Timestamp,
     last_due: Timestamp,
+}
+
+/// How long a call may take, in milliseconds, where it differs from the policy.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallLimits {
+    /// Without progress.
+    pub timeout_ms: Option<u64>,
+    /// However much progress there is.
+    pub max_ms: Option<u64>,
 }
 
 /// Where a call is.
@@ -94,11 +104,11 @@ impl Calls {
         now: Timestamp,
         call: CallId,
         server: &ServerName,
-        timeout_ms: Option<u64>,
+        limits: CallLimits,
         tool: String,
         arguments: Json,
     ) {
-        self.open(now, call, server, timeout_ms, Place::Waiting { tool, arguments });
+        self.open(now, call, server, limits, Place::Waiting { tool, arguments });
     }
 
     /// Opens a call that was sent.
@@ -107,11 +117,11 @@ impl Calls {
         now: Timestamp,
         call: CallId,
         server: &ServerName,
-        timeout_ms: Option<u64>,
+        limits: CallLimits,
         conn: ConnId,
         request: u64,
     ) {
-        self.open(now, call, server, timeout_ms, Place::Sent { conn, request });
+        self.open(now, call, server, limits, Place::Sent { conn, request });
     }
 
     fn open(
@@ -119,14 +129,18 @@ impl Calls {
         now: Timestamp,
         call: CallId,
         server: &ServerName,
-        timeout_ms: Option<u64>,
+        limits: CallLimits,
         place: Place,
     ) {
-        let idle_ms = timeout_ms.unwrap_or(self.idle_ms);
-        let due = now.plus(idle_ms);
-        let last_due = now.plus(self.most_ms.max(idle_ms));
+        let idle_ms = limits.timeout_ms.unwrap_or(self.idle_ms);
+        let max_ms = limits.max_ms.unwrap_or_else(|| self.most_ms.max(idle_ms));
+        let last_due = now.plus(max_ms);
+        let due = now.plus(idle_ms).min(last_due);
         self.due.insert((due, call));
-        self.open.insert(call, OpenCall { server: server.clone(), place, idle_ms, due, last_due });
+        self.open.insert(
+            call,
+            OpenCall { server: server.clone(), place, idle_ms, max_ms, due, last_due },
+        );
     }
 
     /// Takes the calls that wait for a server, in order of their numbers.
@@ -241,7 +255,7 @@ impl Calls {
             && due <= now
         {
             let limit_ms = match self.open.get(&call) {
-                Some(open) if open.due == open.last_due => self.most_ms.max(open.idle_ms),
+                Some(open) if open.due == open.last_due => open.max_ms,
                 Some(open) => open.idle_ms,
                 None => 0,
             };
@@ -292,7 +306,7 @@ impl Calls {
         let newest = self.last.map_or(0, CallId::number);
         self.open.len().hash(state);
         for (call, open) in &self.open {
-            (newest - call.number(), &open.server, open.idle_ms).hash(state);
+            (newest - call.number(), &open.server, open.idle_ms, open.max_ms).hash(state);
             match &open.place {
                 Place::Waiting { tool, .. } => Some(tool),
                 Place::Sent { .. } => None,

@@ -16,6 +16,10 @@ use crate::input::Target;
 
 use super::catalog::{Catalog, Tool};
 
+/// How long a subagent's call may take, in milliseconds, the wait for its server and all progress
+/// included (documented).
+pub const SUBAGENT_CALL_MS: u64 = 60_000;
+
 /// Which of its parent's tools a subagent may use.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

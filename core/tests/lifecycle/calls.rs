@@ -4,6 +4,7 @@ use tidegate_core::error::{CallError, Cause, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::id::{CallId, ConnId};
 use tidegate_core::input::{Fact, Request};
+use tidegate_core::tools::proxy::SUBAGENT_CALL_MS;
 
 use crate::play::{ECHO, HELLO, one, two};
 
@@ -33,6 +34,31 @@ fn progress_restarts_the_clock_of_a_call_and_silence_ends_only_the_call() {
     let timed_out = Outcome::Failed(CallError::TimedOut { limit_ms: 60_000 });
     assert_eq!(play.outcome(1), Some(&timed_out));
     assert_eq!(play.state("a"), ServerState::Connected);
+}
+
+/// The limit of a subagent's call: the wait for the server and all progress are within it.
+#[test]
+fn a_call_with_a_limit_of_its_own_ends_there_however_much_progress_there_is() {
+    let max_ms = Some(SUBAGENT_CALL_MS);
+    let mut play = one();
+    // It waits for its server for a second.
+    play.start().call_within(1, "a", "echo", max_ms);
+    play.sleep(1_000).connect(0);
+    for at in (5_000..60_000).step_by(5_000) {
+        let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1}}"#;
+        play.sleep(at).says(0, progress);
+    }
+    play.sleep(59_999);
+    assert_eq!(play.outcome(1), None);
+    play.sleep(60_000);
+    let timed_out = Outcome::Failed(CallError::TimedOut { limit_ms: 60_000 });
+    assert_eq!(play.outcome(1), Some(&timed_out));
+    assert!(play.sent().contains("notifications/cancelled"));
+    assert_eq!(play.state("a"), ServerState::Connected);
+    // A limit below the one without progress counts too.
+    play.call_within(2, "a", "echo", Some(100)).sleep(60_100);
+    let timed_out = Outcome::Failed(CallError::TimedOut { limit_ms: 100 });
+    assert_eq!(play.outcome(2), Some(&timed_out));
 }
 
 /// L8: an answer that cannot be read is the only one there will be.

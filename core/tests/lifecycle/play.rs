@@ -94,11 +94,22 @@ impl Play {
     }
 
     pub(crate) fn call(&mut self, call: u64, server: &str, tool: &str) -> &mut Self {
+        self.call_within(call, server, tool, None)
+    }
+
+    pub(crate) fn call_within(
+        &mut self,
+        call: u64,
+        server: &str,
+        tool: &str,
+        max_ms: Option<u64>,
+    ) -> &mut Self {
         self.host(Request::Call(NewCall {
             call: CallId::new(call),
             target: Target::Tool { server: server.into(), tool: tool.into() },
             arguments: Json::new("{}"),
             timeout_ms: None,
+            max_ms,
         }))
     }
 

@@ -32,6 +32,7 @@ struct Open {
     start: Timestamp,
     progress: Timestamp,
     timeout_ms: Option<u64>,
+    max_ms: Option<u64>,
 }
 
 impl Calls {
@@ -119,7 +120,7 @@ impl Calls {
         for (call, open) in self.open.iter() {
             let times = (present.now.since(open.start), present.now.since(open.progress));
             let (age, sent) = (present.age(*call), self.sent.contains_key(call));
-            (age, &open.server, times, open.timeout_ms, sent).hash(state);
+            (age, &open.server, times, open.timeout_ms, open.max_ms, sent).hash(state);
         }
     }
 
@@ -136,7 +137,13 @@ impl Calls {
                 tool.map(|tool| tool.server.clone())
             }
         };
-        let open = Open { server, start: seen.now, progress: seen.now, timeout_ms: new.timeout_ms };
+        let open = Open {
+            server,
+            start: seen.now,
+            progress: seen.now,
+            timeout_ms: new.timeout_ms,
+            max_ms: new.max_ms,
+        };
         self.open.insert(new.call, open);
         None
     }
@@ -221,7 +228,7 @@ impl Open {
     fn limit(&self, policy: &Policy) -> Timestamp {
         // A definition may set a longer limit than the policy, never a longer maximum.
         let idle_ms = self.timeout_ms.unwrap_or(policy.call_max_ms);
-        let most_ms = policy.call_max_ms.max(idle_ms);
+        let most_ms = self.max_ms.unwrap_or_else(|| policy.call_max_ms.max(idle_ms));
         self.progress.plus(idle_ms).min(self.start.plus(most_ms))
     }
 }

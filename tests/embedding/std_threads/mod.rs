@@ -141,7 +141,9 @@ impl Owner {
             Message::Call(target, arguments, reply) => {
                 let call = CallId::new(self.heard);
                 self.calls.insert(call, reply);
-                Input::Host(Request::Call(NewCall { call, target, arguments, timeout_ms: None }))
+                let (timeout_ms, max_ms) = (None, None);
+                let new = NewCall { call, target, arguments, timeout_ms, max_ms };
+                Input::Host(Request::Call(new))
             }
             Message::Look(reply) => {
                 let _ = reply.send((self.runtime.status(), Arc::clone(self.runtime.catalog())));
