@@ -46,8 +46,10 @@ counted_id!(
     "c"
 );
 counted_id!(
-    /// One tool call. Chosen by the host, which must not use a number twice; see
-    /// [`Event::CallRefused`](crate::event::Event::CallRefused).
+    /// One tool call. Chosen by the host: each number must be higher than every one before it,
+    /// gaps do not matter. One that was used before, or is lower than the last, is refused with
+    /// [`Event::CallRefused`](crate::event::Event::CallRefused), even if no call ever had it; a
+    /// call under way with the same number is not touched.
     CallId,
     "k"
 );

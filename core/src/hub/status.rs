@@ -71,6 +71,9 @@ pub struct ServerStatus {
     pub skipped_lines: u64,
     /// Answers nobody had asked for, or that came twice (G39).
     pub unknown_answers: u64,
+    /// Answers whose id was the text of our number (C-RPC-06), taken as meant.
+    #[serde(default)]
+    pub text_ids: u64,
     /// The end of its standard error.
     pub stderr_tail: String,
 }
@@ -141,6 +144,7 @@ impl Slot {
             subscriptions: server.map(Server::subscriptions).unwrap_or_default(),
             skipped_lines: server.map(Server::skipped_lines).unwrap_or_default(),
             unknown_answers: server.map(Server::unknown_answers).unwrap_or_default(),
+            text_ids: server.map(Server::text_ids).unwrap_or_default(),
             stderr_tail,
             state,
         }

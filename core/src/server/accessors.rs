@@ -78,6 +78,12 @@ impl Server {
         self.session.unknown_answers()
     }
 
+    /// Answers whose id was the text of our number.
+    #[must_use]
+    pub const fn text_ids(&self) -> u64 {
+        self.session.text_ids()
+    }
+
     /// The end of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> String {

@@ -17,7 +17,7 @@ use crate::outbox::Outbox;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 use crate::wire::mcp::{self, List};
-use crate::wire::rpc::{self, Id, Incoming, Malformed, Message, Peek};
+use crate::wire::rpc::{self, Broken, Id, Incoming, Malformed, Message, Peek};
 
 use super::Setting;
 
@@ -95,6 +95,7 @@ pub struct Session {
     revision: Option<Revision>,
     skipped_lines: u64,
     unknown_answers: u64,
+    text_ids: u64,
     odd_told: bool,
 }
 
@@ -112,6 +113,7 @@ impl Session {
             revision: None,
             skipped_lines: 0,
             unknown_answers: 0,
+            text_ids: 0,
             odd_told: false,
         }
     }
@@ -218,6 +220,12 @@ impl Session {
         self.skipped_lines
     }
 
+    /// Answers whose id was the text of our number.
+    #[must_use]
+    pub const fn text_ids(&self) -> u64 {
+        self.text_ids
+    }
+
     /// Answers to nothing we asked.
     #[must_use]
     pub const fn unknown_answers(&self) -> u64 {
@@ -276,8 +284,15 @@ impl Session {
             Ok(Incoming::One(message)) => {
                 self.hear_message(message, Text::Whole(line), name, setting, heard, out);
             }
-            // C-RPC-13: only one revision has batches; elsewhere the line is dropped.
-            Ok(Incoming::Batch(_)) if !self.revision.is_some_and(Revision::has_batches) => {
+            // C-RPC-13: only one revision has batches; elsewhere the line is dropped, and who
+            // waits for an answer in it hears so.
+            Ok(Incoming::Batch(messages)) if !self.revision.is_some_and(Revision::has_batches) => {
+                for message in messages.into_iter().flatten() {
+                    if let Message::Answer { id, .. } = message {
+                        let why = "it came in a batch, which this revision lacks".into();
+                        self.spoiled(&Peek::Answer(id), why, heard);
+                    }
+                }
                 self.odd("skipped a batch, which this revision lacks".into(), heard);
             }
             Ok(Incoming::Batch(messages) | Incoming::Joined(messages)) => {
@@ -287,19 +302,24 @@ impl Session {
                             let text = Text::Part(&line);
                             self.hear_message(message, text, name, setting, heard, out);
                         }
-                        Err(malformed) => self.odd(alloc::format!("skipped {malformed}"), heard),
+                        Err(Broken { why, at }) => {
+                            self.malformed(&why, line.get(at).unwrap_or_default(), heard);
+                        }
                     }
                 }
             }
-            Err(malformed) => {
-                // Of two ids nobody knows which counts.
-                if malformed != (Malformed::DuplicateMember { name: "id" }) {
-                    self.spoiled(&rpc::peek(line.as_bytes(), b""), malformed.to_string(), heard);
-                }
-                let sample: String = line.chars().take(SAMPLE_CHARS).collect();
-                self.odd(alloc::format!("skipped a line ({malformed}): {sample}"), heard);
-            }
+            Err(malformed) => self.malformed(&malformed, &line, heard),
         }
+    }
+
+    /// Skips what is no message; who waits for it as an answer hears so (L8).
+    fn malformed(&mut self, why: &Malformed, text: &str, heard: &mut Vec<Heard>) {
+        // Of two ids nobody knows which counts.
+        if *why != (Malformed::DuplicateMember { name: "id" }) {
+            self.spoiled(&rpc::peek(text.as_bytes(), b""), why.to_string(), heard);
+        }
+        let sample: String = text.chars().take(SAMPLE_CHARS).collect();
+        self.odd(alloc::format!("skipped a line ({why}): {sample}"), heard);
     }
 
     fn hear_message(
@@ -312,20 +332,15 @@ impl Session {
         out: &mut Outbox,
     ) {
         match message {
-            Message::Answer { id, reply } => {
-                let asked = match &id {
-                    Id::Number(number) => {
-                        u64::try_from(*number).ok().and_then(|id| self.asked.remove(&id))
+            Message::Answer { id, reply } => match self.take_asked(&id) {
+                Some(asked) => {
+                    if let Id::Text(_) = &id {
+                        self.mistyped(&id, heard);
                     }
-                    Id::Text(_) => None,
-                };
-                match asked {
-                    Some(asked) => {
-                        heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
-                    }
-                    None => self.unknown(&id, name, heard),
+                    heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
                 }
-            }
+                None => self.unknown(&id, name, heard),
+            },
             Message::Request { id, method, .. } => self.answer(&id, &method, setting, out),
             Message::Notification { method, params } => {
                 self.notified(method, params.map(|at| text.json(at)), heard);
@@ -409,8 +424,30 @@ impl Session {
     /// Takes out what a line answers of which only a part was read.
     fn asked_by(&mut self, peek: &Peek) -> Option<Asked> {
         match peek {
-            Peek::Answer(Id::Number(id)) => self.asked.remove(&u64::try_from(*id).ok()?),
-            Peek::Answer(Id::Text(_)) | Peek::HasMethod | Peek::Unknown => None,
+            Peek::Answer(id) => self.take_asked(id),
+            Peek::HasMethod | Peek::Unknown => None,
+        }
+    }
+
+    /// Takes out the request that an answer with this id is for. C-RPC-06 knows numbers of ours
+    /// only; that some servers give a number back as its text is tolerated, because no other
+    /// request can be meant.
+    fn take_asked(&mut self, id: &Id) -> Option<Asked> {
+        let number = match id {
+            Id::Number(number) => u64::try_from(*number).ok()?,
+            Id::Text(text) => {
+                text.parse().ok().filter(|number: &u64| number.to_string() == *text)?
+            }
+        };
+        self.asked.remove(&number)
+    }
+
+    fn mistyped(&mut self, id: &Id, heard: &mut Vec<Heard>) {
+        self.text_ids += 1;
+        if self.text_ids == 1 {
+            let what =
+                alloc::format!("answered our number with the text {id}; it is taken as meant");
+            heard.push(Heard::Odd(what));
         }
     }
 

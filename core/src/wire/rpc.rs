@@ -30,7 +30,7 @@ pub const BATCH_MAX: usize = 65_536;
 pub enum Id {
     /// An integer, however it was spelled: `1` and `1.0` are the same (C-RPC-23).
     Number(i64),
-    /// A text; `"1"` is not `1` (C-RPC-06).
+    /// A text; `"1"` is not `1` (C-RPC-06). Whether it may stand for it, whoever asked decides.
     Text(String),
 }
 
@@ -73,9 +73,18 @@ pub enum Incoming {
     /// A message.
     One(Message),
     /// An array of messages; whether that is allowed depends on the revision.
-    Batch(Vec<Result<Message, Malformed>>),
+    Batch(Vec<Result<Message, Broken>>),
     /// Several messages without the line ends that belong between them (D39).
-    Joined(Vec<Result<Message, Malformed>>),
+    Joined(Vec<Result<Message, Broken>>),
+}
+
+/// One of several on a line that is no message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Broken {
+    /// Why not.
+    pub why: Malformed,
+    /// Where it stands; up to the end of the line if nobody can say where it ends.
+    pub at: Range<usize>,
 }
 
 /// What the ends of an oversized line say about it.

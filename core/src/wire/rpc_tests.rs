@@ -143,7 +143,7 @@ fn a_line_that_is_not_json_says_where() {
         ("{\"id\":1,\"result\":{}}{\"id\":2,\"result\":{}},", 40, JsonErrorKind::Trailing),
         ("12:30 ready", 2, JsonErrorKind::Trailing),
         ("{\"id\":1,\"result\":{}", 19, JsonErrorKind::Ended),
-        ("[{\"id\":1,\"result\":{}},", 22, JsonErrorKind::Ended),
+        ("[{\"id\":1},", 10, JsonErrorKind::Ended),
         ("{\"id\":1,\"result\":{\"a\":NaN}}", 22, JsonErrorKind::Unexpected),
         ("", 0, JsonErrorKind::Ended),
     ] {
@@ -179,10 +179,10 @@ fn ids_are_compared_by_value_and_type() {
     assert_eq!(id("\"\""), Some(Id::Text(String::new())), "an empty text is an id");
 }
 
-fn show_all(line: &str, messages: &[Result<Message, Malformed>]) -> Vec<String> {
-    let show = |message: &Result<Message, Malformed>| match message {
+fn show_all(line: &str, messages: &[Result<Message, Broken>]) -> Vec<String> {
+    let show = |message: &Result<Message, Broken>| match message {
         Ok(message) => show(line, message),
-        Err(malformed) => format!("! {malformed}"),
+        Err(Broken { why, at }) => format!("! {why}: {}", &line[at.clone()]),
     };
     messages.iter().map(show).collect()
 }
@@ -197,13 +197,25 @@ fn a_batch_is_read_element_by_element() {
         show_all(line, &messages),
         [
             "1 is {}",
-            "! not a JSON object",
+            "! not a JSON object: 5",
             "tells n -",
-            "! not a JSON object",
-            "! neither a method, nor a result, nor an error",
-            "! id stands there twice",
+            "! not a JSON object: []",
+            r#"! neither a method, nor a result, nor an error: {"id":2}"#,
+            r#"! id stands there twice: {"id":3,"id":3,"result":0}"#,
         ]
     );
+}
+
+#[test]
+fn what_stands_before_a_syntax_error_in_a_batch_is_read() {
+    let line = r#"[{"id":1,"result":{}},{"id":2,"result":{]"#;
+    let Ok(Incoming::Batch(messages)) = read(line, NESTING_MAX) else { panic!() };
+    let shown = show_all(line, &messages);
+    assert_eq!(shown.first().map(String::as_str), Some("1 is {}"));
+    assert!(shown[1].ends_with(r#": {"id":2,"result":{]"#), "{shown:?}");
+    for no_batch in ["[info] started", "[1] x", "[5,"] {
+        assert!(matches!(read(no_batch, NESTING_MAX), Err(Malformed::NotJson(_))), "{no_batch}");
+    }
 }
 
 /// D39.
@@ -213,7 +225,7 @@ fn a_forgotten_line_end_loses_no_message() {
     let Ok(Incoming::Joined(messages)) = read(line, NESTING_MAX) else { panic!() };
     assert_eq!(
         show_all(line, &messages),
-        ["1 is {}", "! neither a method, nor a result, nor an error", "tells n -"]
+        ["1 is {}", r#"! neither a method, nor a result, nor an error: {"id":2}"#, "tells n -"]
     );
 }
 

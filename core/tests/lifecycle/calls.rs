@@ -106,6 +106,50 @@ fn a_line_of_garbage_ends_no_call() {
     }
 }
 
+/// C-RPC-10: what is well-formed in a batch counts, and what is not ends who waits for it (L8).
+#[test]
+fn a_malformed_element_of_a_batch_concerns_itself_only() {
+    let mut play = one();
+    play.start().opened(0).answers(0, 1, &HELLO.replace("2025-06-18", "2025-03-26"));
+    play.answers(0, 2, ECHO).call(1, "a", "echo").call(2, "a", "echo").call(3, "a", "echo");
+    play.says(
+        0,
+        r#"[{"id":3,"result":{"content":[]}},7,{"id":4,"error":7},{"id":5,"result":{"content":[]}}]"#,
+    );
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))), "{:?}", play.outcome(1));
+    let spoiled = play.outcome(2);
+    assert!(matches!(spoiled, Some(Outcome::Failed(CallError::Shape { .. }))), "{spoiled:?}");
+    assert!(matches!(play.outcome(3), Some(Outcome::Answered(_))), "{:?}", play.outcome(3));
+    assert_eq!(play.runtime.status().servers[0].skipped_lines, 2);
+}
+
+/// C-RPC-13, L8: a batch of a revision that has none is dropped, and nobody waits for it.
+#[test]
+fn an_answer_in_a_batch_of_another_revision_ends_its_call_at_once() {
+    let mut play = one();
+    play.start().connect(0).call(1, "a", "echo");
+    play.says(0, r#"[{"jsonrpc":"2.0","id":3,"result":{"content":[]}}]"#);
+    let outcome = play.outcome(1);
+    assert!(matches!(outcome, Some(Outcome::Failed(CallError::Shape { .. }))), "{outcome:?}");
+}
+
+/// C-RPC-06, F-044: only the very text of the number of an open request is taken for it.
+#[test]
+fn an_answer_with_our_number_as_text_is_taken_and_counted() {
+    let mut play = one();
+    play.start().connect(0).call(1, "a", "echo");
+    for other in ["03", "+3", "3.0", " 3", "4", ""] {
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":"{other}","result":{{"content":[]}}}}"#);
+        play.says(0, &answer);
+        assert_eq!(play.outcome(1), None, "{other:?}");
+    }
+    play.says(0, r#"{"jsonrpc":"2.0","id":"3","result":{"content":[]}}"#);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))), "{:?}", play.outcome(1));
+    let status = play.runtime.status();
+    assert_eq!((status.servers[0].text_ids, status.servers[0].unknown_answers), (1, 6));
+    assert!(status.problems.iter().any(|problem| problem.message.contains("the text \"3\"")));
+}
+
 /// L8: calls under way end in the step in which the server is lost.
 #[test]
 fn calls_end_at_once_when_their_server_dies() {

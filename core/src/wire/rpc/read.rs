@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{BATCH_MAX, Id, Incoming, Malformed, Message};
+use super::{BATCH_MAX, Broken, Id, Incoming, Malformed, Message};
 use crate::bytes::Json;
 use crate::error::RpcError;
 use crate::wire::json::{self, JsonError, Kind, Scanner};
@@ -19,36 +19,62 @@ use crate::wire::json::{self, JsonError, Kind, Scanner};
 pub fn read(line: &str, nesting_max: usize) -> Result<Incoming, Malformed> {
     let mut scanner = Scanner::new(line, nesting_max);
     if scanner.kind()? == Kind::Array {
-        let messages = batch(&mut scanner)?;
-        scanner.end()?;
-        return Ok(Incoming::Batch(messages));
+        return batch(line, &mut scanner).map(Incoming::Batch);
     }
     let first = message(&mut scanner)?;
     if scanner.end().is_ok() {
         return first.map(Incoming::One);
     }
-    let mut messages = vec![first];
+    let at = 0..scanner.position();
+    let mut messages = vec![first.map_err(|why| Broken { why, at })];
     while scanner.kind() == Ok(Kind::Object) {
-        push(&mut messages, message(&mut scanner)?)?;
+        push(&mut messages, element(&mut scanner)?)?;
     }
     scanner.end()?;
     Ok(Incoming::Joined(messages))
 }
 
-/// A malformed element concerns itself only; text that is not JSON concerns the whole line.
-fn batch(scanner: &mut Scanner<'_>) -> Result<Vec<Result<Message, Malformed>>, Malformed> {
+/// A malformed element concerns itself only. Text that is not JSON concerns what stands behind
+/// it, for nobody knows where it ends, and the whole line if no message stands before it.
+fn batch(line: &str, scanner: &mut Scanner<'_>) -> Result<Vec<Result<Message, Broken>>, Malformed> {
     let mut messages = Vec::new();
+    let mut start = scanner.position();
+    match elements(scanner, &mut messages, &mut start) {
+        Ok(()) if messages.is_empty() => Err(Malformed::EmptyBatch),
+        Ok(()) => Ok(messages),
+        Err(why @ Malformed::NotJson(_)) if messages.iter().any(Result::is_ok) => {
+            push(&mut messages, Err(Broken { why, at: start..line.len() }))?;
+            Ok(messages)
+        }
+        Err(why) => Err(why),
+    }
+}
+
+/// Reads the elements up to the end of the line; `start` is where the last one began.
+fn elements(
+    scanner: &mut Scanner<'_>,
+    messages: &mut Vec<Result<Message, Broken>>,
+    start: &mut usize,
+) -> Result<(), Malformed> {
     if let Some(mut array) = scanner.array()? {
         while scanner.element(&mut array)? {
-            push(&mut messages, message(scanner)?)?;
+            *start = scanner.position();
+            push(messages, element(scanner)?)?;
         }
     }
-    if messages.is_empty() { Err(Malformed::EmptyBatch) } else { Ok(messages) }
+    *start = scanner.position();
+    Ok(scanner.end()?)
+}
+
+fn element(scanner: &mut Scanner<'_>) -> Result<Result<Message, Broken>, JsonError> {
+    let start = scanner.position();
+    let message = message(scanner)?;
+    Ok(message.map_err(|why| Broken { why, at: start..scanner.position() }))
 }
 
 fn push(
-    messages: &mut Vec<Result<Message, Malformed>>,
-    message: Result<Message, Malformed>,
+    messages: &mut Vec<Result<Message, Broken>>,
+    message: Result<Message, Broken>,
 ) -> Result<(), Malformed> {
     if messages.len() == BATCH_MAX {
         return Err(Malformed::TooMany);
