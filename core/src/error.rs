@@ -3,6 +3,8 @@
 //! Floor 0. Errors are sorted by who must act: the user's configuration ([`Problem`]), a server
 //! ([`Failure`]), one call ([`CallError`]). Nothing is ever decided by the text of an error.
 
+mod open;
+
 use alloc::string::String;
 use core::fmt;
 
@@ -10,57 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::ServerName;
 
-/// Why a server could not be started at all. Reported by the driver.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum OpenError {
-    /// No such program in the `PATH` that was searched: the entry's own `env.PATH` if it has
-    /// one, else the host's (F-016).
-    CommandNotFound {
-        /// The command as configured.
-        command: String,
-        /// The `PATH` that was searched; empty for a command that is a path.
-        searched: String,
-    },
-    /// The program is there and must not be run.
-    NotExecutable {
-        /// The command as configured.
-        command: String,
-    },
-    /// The working directory does not exist (F-018).
-    NoDirectory {
-        /// The directory, after `~` and relative paths were resolved.
-        cwd: String,
-    },
-    /// The operating system refused for another reason.
-    Other {
-        /// The operating system's own words.
-        message: String,
-    },
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CommandNotFound { command, searched } => {
-                if searched.is_empty() {
-                    write!(f, "command {command:?} not found")?;
-                } else {
-                    write!(f, "command {command:?} not found in PATH ({searched})")?;
-                }
-                // F-023: a whole command line in `command`.
-                if command.trim().contains(char::is_whitespace) {
-                    f.write_str("; put the words after the first one into \"args\"")?;
-                }
-                Ok(())
-            }
-            Self::NotExecutable { command } => write!(f, "command {command:?} is not executable"),
-            Self::NoDirectory { cwd } => write!(f, "working directory {cwd:?} does not exist"),
-            Self::Other { message } => f.write_str(message),
-        }
-    }
-}
+pub use open::{OpenError, WhosePath};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -176,9 +128,9 @@ pub enum Cause {
     InputClosed,
     /// It exceeded one of the [`Limits`](crate::limits::Limits).
     Limit {
-        /// What was too much: `"message"`, `"pages"`, `"tools"`.
-        what: String,
-        /// The bound.
+        /// What was too much.
+        what: Excess,
+        /// The bound: bytes for a message, else a count.
         limit: u64,
     },
     /// It repeated a page cursor, so that its list would never end (G37).
@@ -188,6 +140,39 @@ pub enum Cause {
         /// The deadline, in milliseconds.
         limit_ms: u64,
     },
+}
+
+/// What of a server was too much.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Excess {
+    /// A message that no call could be charged with.
+    Message,
+    /// The pages of one of its lists.
+    Pages,
+    /// Its tools.
+    Tools,
+    /// Its resources.
+    Resources,
+    /// Its resource templates.
+    Templates,
+    /// Its prompts.
+    Prompts,
+}
+
+impl Excess {
+    /// What a server did, the bound, and the field of [`Limits`](crate::limits::Limits) to raise.
+    pub(crate) fn describe(self, limit: u64) -> String {
+        let (did, bound) = match self {
+            Self::Message => ("sent a message of too many bytes", "message_bytes"),
+            Self::Pages => ("has a list of too many pages", "pages"),
+            Self::Tools => ("has too many tools", "tools_per_server"),
+            Self::Resources => ("has too many resources", "resources_per_server"),
+            Self::Templates => ("has too many resource templates", "resources_per_server"),
+            Self::Prompts => ("has too many prompts", "prompts_per_server"),
+        };
+        alloc::format!("{did}: the bound is {limit}; raise Limits::{bound} to allow more")
+    }
 }
 
 /// A server's failure: what, where, after how long, and the last it said.
@@ -231,7 +216,7 @@ impl Failure {
             }
             Cause::InputClosed => alloc::format!("Server \"{server}\" closed its input ({stage})"),
             Cause::Limit { what, limit } => {
-                alloc::format!("Server \"{server}\" exceeded the limit of {limit} for {what}")
+                alloc::format!("Server \"{server}\" {} ({stage})", what.describe(*limit))
             }
             Cause::RepeatedCursor => alloc::format!(
                 "Server \"{server}\" repeated a page cursor in {stage}: its list never ends"
@@ -315,9 +300,17 @@ impl fmt::Display for CallError {
             Self::Rpc { error } => write!(f, "{error}"),
             Self::TimedOut { limit_ms } => write!(f, "Request timeout after {limit_ms}ms"),
             Self::Closed => f.write_str("Transport closed"),
-            Self::TooLarge { limit } => write!(f, "the answer is larger than {limit} bytes"),
+            Self::TooLarge { limit } => write!(
+                f,
+                "the answer is larger than {limit} bytes: ask for less, or raise \
+                 Limits::message_bytes"
+            ),
             Self::Shape { message } => write!(f, "malformed answer: {message}"),
-            Self::TooManyCalls { limit } => write!(f, "more than {limit} calls are open"),
+            Self::TooManyCalls { limit } => write!(
+                f,
+                "more than {limit} calls at once: wait for some to end; Limits::open_calls is how \
+                 many a host may have open"
+            ),
             Self::BadArguments { message } => {
                 write!(f, "the arguments must be a JSON object: {message}")
             }
@@ -381,6 +374,8 @@ pub enum Category {
     CoercedValue,
     /// A member nobody reads.
     UnknownField,
+    /// A value with a variable in it that is passed on as it stands.
+    UnexpandedVariable,
     /// Neither command nor URL.
     MissingEndpoint,
     /// Both command and URL.
@@ -434,6 +429,9 @@ pub struct Problem {
     /// The line in that file, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The column in that line, in characters from 1, if it is that of an error of the syntax.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// The path of keys in that file, joined with dots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -453,9 +451,13 @@ impl Problem {
             category,
             file: None,
             line: None,
+            column: None,
             key: None,
             server: Some(server.clone()),
             message,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

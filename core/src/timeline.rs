@@ -306,14 +306,14 @@ impl Display for Text<'_, OpResult> {
 
 impl Display for Text<'_, Problem> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Problem { severity, category: _, file, line, key, server, message } = self.0;
+        let Problem { severity, category: _, file, line, column, key, server, message } = self.0;
         f.write_str(match severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Info => "info",
         })?;
         file.iter().try_for_each(|file| write!(f, " {file}"))?;
-        line.iter().try_for_each(|line| write!(f, ":{line}"))?;
+        line.iter().chain(column).try_for_each(|at| write!(f, ":{at}"))?;
         key.iter().try_for_each(|key| write!(f, " {key}"))?;
         server.iter().try_for_each(|server| write!(f, " [{server}]"))?;
         write!(f, " {}", Cut(message))

@@ -300,6 +300,7 @@ impl Driver {
             category: Category::Driver,
             file: None,
             line: None,
+            column: None,
             key: None,
             server: None,
             message: format!("{what} does not work: {error}"),

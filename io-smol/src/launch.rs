@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{Access, access};
 use tidegate_core::command::Launch;
-use tidegate_core::error::OpenError;
+use tidegate_core::error::{OpenError, WhosePath};
 
 /// The `PATH` of a host that has none, as POSIX systems have it.
 const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -78,7 +78,7 @@ impl Surroundings {
         match is_program(&program) {
             Found::Program => None,
             Found::Other => Some(OpenError::NotExecutable { command: command.clone() }),
-            Found::Nothing => Some(not_found(command, OsStr::new(""))),
+            Found::Nothing => Some(not_found(command, OsStr::new(""), WhosePath::Host)),
         }
     }
 
@@ -115,7 +115,8 @@ impl Surroundings {
         if blocked && !command.is_empty() {
             Err(OpenError::NotExecutable { command: command.clone() })
         } else {
-            Err(not_found(command, path))
+            let whose = if own.is_some() { WhosePath::Entry } else { WhosePath::Host };
+            Err(not_found(command, path, whose))
         }
     }
 
@@ -144,9 +145,9 @@ pub(crate) fn refused(program: &Path, error: &std::io::Error) -> OpenError {
     OpenError::Other { message }
 }
 
-fn not_found(command: &str, path: &OsStr) -> OpenError {
+fn not_found(command: &str, path: &OsStr, whose: WhosePath) -> OpenError {
     let searched = path.to_string_lossy().into_owned();
-    OpenError::CommandNotFound { command: without_arguments(command), searched }
+    OpenError::CommandNotFound { command: without_arguments(command), searched, whose }
 }
 
 /// A command that was written with its arguments in it (F-023), cut before the first thing that

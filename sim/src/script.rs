@@ -1,6 +1,6 @@
 //! What a simulated server does, as data: how long each step takes and what goes wrong.
 
-use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::error::{Exit, OpenError, WhosePath};
 
 pub use crate::lists::Offered;
 
@@ -220,8 +220,11 @@ impl Script {
     /// A server whose process does not start.
     #[must_use]
     pub fn missing(after_ms: u64) -> Self {
-        let error =
-            OpenError::CommandNotFound { command: "missing".into(), searched: "/bin".into() };
+        let error = OpenError::CommandNotFound {
+            command: "missing".into(),
+            searched: "/bin".into(),
+            whose: WhosePath::Host,
+        };
         Self { spawn: Spawn::Fails(after_ms, error), ..Self::default() }
     }
 
@@ -315,14 +318,14 @@ impl Script {
         let harmless = self.faults.iter().all(|fault| match fault {
             Fault::Repeats { .. }
             | Fault::FloodsStderr { .. }
+            | Fault::AnswersWithTextId { .. }
             | Fault::AnswersCancelled
             | Fault::Progress { .. } => true,
             Fault::Writes { before: _, bytes } => {
                 bytes.ends_with(b"\n") && bytes.len() < SOUND_BYTES
             }
             Fault::Answers { method, .. } => method == "tools/call",
-            Fault::AnswersWithTextId { .. }
-            | Fault::Crashes { .. }
+            Fault::Crashes { .. }
             | Fault::FallsSilent { .. }
             | Fault::ClosesOutput { .. }
             | Fault::ClosesInput { .. }

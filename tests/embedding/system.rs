@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tidegate_core::command::Launch;
-use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::error::{Exit, OpenError, WhosePath};
 use tidegate_core::input::Found;
 
 /// How much is read of a pipe at once.
@@ -33,7 +33,7 @@ pub(crate) fn program(launch: &Launch, cwd: &str) -> Command {
 pub(crate) fn refused(launch: &Launch, error: &io::Error) -> OpenError {
     let command = launch.command.clone();
     if error.kind() == ErrorKind::NotFound {
-        OpenError::CommandNotFound { command, searched: String::new() }
+        OpenError::CommandNotFound { command, searched: String::new(), whose: WhosePath::Host }
     } else if error.kind() == ErrorKind::PermissionDenied {
         OpenError::NotExecutable { command }
     } else {

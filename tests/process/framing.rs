@@ -1,7 +1,7 @@
 //! Bytes that are not what a host would like to read.
 
 use serde_json::json;
-use tidegate_core::error::Cause;
+use tidegate_core::error::{Cause, Excess};
 use tidegate_core::event::ServerState;
 use tidegate_tests::live::{World, say};
 
@@ -51,7 +51,7 @@ fn a_line_over_the_limit_fails_its_server_alone() {
         let ServerState::Failed { failure } = &status.servers[0].state else {
             panic!("{:?}", status.servers[0]);
         };
-        assert_eq!(failure.cause, Cause::Limit { what: "message".into(), limit: 1_000_000 });
+        assert_eq!(failure.cause, Cause::Limit { what: Excess::Message, limit: 1_000_000 });
     });
 }
 

@@ -52,7 +52,8 @@ fn a_command_is_looked_up_in_the_path_of_its_own_entry() {
         assert_eq!(say(host, "found", "echo", json!({"text": "hello"})).await, "hello");
         assert_eq!(
             message(host, "lost").await,
-            format!("Server \"lost\": command \"no-such-cmd\" not found in PATH ({path})")
+            "Server \"lost\": command \"no-such-cmd\" not found in the 1 directory of env.PATH in \
+             its definition"
         );
     });
 }

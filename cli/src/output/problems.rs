@@ -37,7 +37,10 @@ pub(crate) fn one_line(problem: &Problem, places: &Places) -> String {
 
 fn place(problem: &Problem, places: &Places) -> String {
     match (&problem.file, &problem.server) {
-        (Some(file), _) => places.line(file, problem.line),
+        (Some(file), _) => {
+            let column = problem.column.map(|column| format!(":{column}")).unwrap_or_default();
+            format!("{}{column}", places.line(file, problem.line))
+        }
         (None, Some(server)) => visible::one_line(server.as_str()).into_owned(),
         (None, None) => String::new(),
     }

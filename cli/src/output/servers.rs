@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tidegate_core::error::{Cause, OpenError};
 use tidegate_core::event::{ServerState, Skip};
 use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::tools::catalog::{Tool, ToolState};
@@ -121,8 +122,20 @@ fn notes(columns: &mut Columns, server: &ServerStatus, detail: Detail) {
         }
     }
     if detail == Detail::Full {
+        if let Some(path) = searched(server) {
+            columns.note(Tone::Faint, format!("   searched: {}", visible::one_line(path)));
+        }
         about(columns, server);
     }
+}
+
+/// The `PATH` in which its command was not found.
+fn searched(server: &ServerStatus) -> Option<&str> {
+    let ServerState::Failed { failure } = &server.state else { return None };
+    let Cause::Open { error: OpenError::CommandNotFound { searched, .. } } = &failure.cause else {
+        return None;
+    };
+    Some(searched.as_str()).filter(|path| !path.is_empty())
 }
 
 /// What it says about itself, and what was odd about it.
@@ -133,10 +146,13 @@ fn about(columns: &mut Columns, server: &ServerStatus) {
         .then(|| format!("{} lines of output were no messages", server.skipped_lines));
     let unknown = (server.unknown_answers > 0)
         .then(|| format!("{} answers nobody had asked for", server.unknown_answers));
-    let facts: Vec<String> = [server.server_info.clone(), revision, pid, skipped, unknown]
-        .into_iter()
-        .flatten()
-        .collect();
+    let mistyped =
+        (server.text_ids > 0).then(|| format!("{} answers with a text as id", server.text_ids));
+    let facts: Vec<String> =
+        [server.server_info.clone(), revision, pid, skipped, unknown, mistyped]
+            .into_iter()
+            .flatten()
+            .collect();
     if !facts.is_empty() {
         columns.note(Tone::Faint, format!("   {}", visible::one_line(&facts.join(", "))));
     }
@@ -255,6 +271,22 @@ mod tests {
             shown(&servers, Detail::Full)
                 .contains("fast 1.0, protocol 2025-11-25, 2 lines of output were no messages")
         );
+    }
+
+    #[test]
+    fn the_directories_that_were_searched_for_a_command_are_detail() {
+        let error = json!({"kind": "command-not-found", "command": "x", "searched": "/a:/b"});
+        let cause = json!({"open": {"error": error}});
+        let lost =
+            json!({"failed": {"failure": {"stage": "spawn", "cause": cause, "after_ms": 1}}});
+        let servers = [server("lost", lost, json!({}))];
+        let short = shown(&servers, Detail::Short);
+        assert!(
+            short.contains("in the 2 directories of PATH\n") && !short.contains("/a"),
+            "{short}"
+        );
+        let full = shown(&servers, Detail::Full);
+        assert!(full.contains("searched: /a:/b"), "{full}");
     }
 
     #[test]

@@ -10,9 +10,11 @@ use alloc::vec::Vec;
 use super::definition::{Definition, Remote, SourceRef, Stdio, Transport};
 use super::field::Fields;
 use super::jsonc::{Member, Value, last};
+use super::nearest::nearest;
 use super::report::{About, Report};
 use super::source::Source;
 use super::validate::{Address, Fault, address, validate};
+use super::variables;
 use crate::error::Category;
 use crate::id::ServerName;
 
@@ -73,6 +75,9 @@ pub(super) fn read(
     unknown_fields(members, &prefix, &server, report);
     let mut fields = Fields { report, server: &server, prefix };
     definition.transport = transport(members, entry.line, &mut fields);
+    if let Ok(transport) = &definition.transport {
+        variables::report(members, transport, &fields.prefix, &server, fields.report);
+    }
     let flag = |fields: &mut Fields<'_, '_>, key| last(members, key).and_then(|m| fields.flag(m));
     let enabled = flag(&mut fields, "enabled").unwrap_or(true);
     let disabled = flag(&mut fields, "disabled").unwrap_or(false);
@@ -90,8 +95,7 @@ fn unknown_fields(
     for member in members.iter().filter(|member| !KNOWN.contains(&&*member.key)) {
         let key = format!("{prefix}.{}", member.key);
         let about = About { line: Some(member.line), key: Some(&key), server: Some(server) };
-        let message = format!("{:?} is not a field that is read; it is ignored", &*member.key);
-        report.info(about, Category::UnknownField, message);
+        report.unread(about, &member.key, nearest(&member.key, KNOWN));
     }
 }
 

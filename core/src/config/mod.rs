@@ -12,6 +12,7 @@ mod entry;
 mod field;
 mod jsonc;
 mod mask;
+mod nearest;
 pub mod parse;
 pub mod redact;
 mod report;
@@ -19,6 +20,7 @@ pub mod resolve;
 mod secret;
 pub mod source;
 pub mod validate;
+mod variables;
 mod words;
 
 pub use definition::{Definition, SourceRef, Stdio, Transport};

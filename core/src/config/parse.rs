@@ -11,6 +11,7 @@ use super::definition::Definition;
 use super::encoding::{NoText, decode};
 use super::entry;
 use super::jsonc::{self, Fault, FaultKind, Member, Node, Syntax, Value, last};
+use super::nearest::nearest;
 use super::report::{About, Report};
 use super::source::{Level, Provider, Source};
 use crate::error::{Category, Problem, Severity};
@@ -74,8 +75,8 @@ fn tree<'a>(text: &'a str, source: &Source, report: &mut Report<'_>) -> Option<N
                 FaultKind::TooDeep => (Category::DepthLimit, "it is nested too deeply".into()),
                 FaultKind::Syntax(words) => (Category::SyntaxError, lower_first(&words)),
             };
-            let message = format!("line {line}, column {column}: {what}; the file is not used");
-            report.error(About { line: Some(line), ..About::default() }, category, message);
+            let message = format!("{what}; the file is not used");
+            report.unreadable(line, column, category, message);
             return None;
         }
     };
@@ -181,11 +182,10 @@ fn is_entry(value: &Value<'_>) -> bool {
 }
 
 fn unknown_members(members: &[Member<'_>], section: &str, report: &mut Report<'_>) {
-    let known = |key: &str| key == section || key == "disabledServers" || key == "$schema";
-    for member in members.iter().filter(|member| !known(&member.key)) {
+    let known = [section, "disabledServers", "$schema"];
+    for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
         let about = About { line: Some(member.line), key: Some(&member.key), server: None };
-        let message = format!("{:?} is not a field that is read; it is ignored", &*member.key);
-        report.info(about, Category::UnknownField, message);
+        report.unread(about, &member.key, nearest(&member.key, known));
     }
 }
 

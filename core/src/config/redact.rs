@@ -7,7 +7,8 @@
 //! redacted programs and finds the same problems at the same lines:
 //!
 //! - Equal secrets have equal placeholders, different ones different ones: `<secret N>`, or
-//!   `Ne-99` for what could be a number, because a number has to stay one.
+//!   `Ne-99` for what could be a number, because a number has to stay one. The names of
+//!   variables in them stay readable: `<secret N ${NAME}>`.
 //! - In a file everything goes but what is read and is no secret: names, keys, types, commands,
 //!   directories, and arguments and addresses as far as they do not look like secrets. The text
 //!   of comments goes too: a commented-out entry has a token as often as any.
@@ -29,6 +30,7 @@ use super::parse::section;
 use super::report::Report;
 use super::secret;
 use super::source::Source;
+use super::variables;
 use super::words;
 use crate::command::Launch;
 
@@ -89,9 +91,9 @@ impl Redactor {
         }
     }
 
-    /// What stands for a value. Nothing and truth values are no secrets.
+    /// What stands for a value. Nothing, truth values and names of variables are no secrets.
     fn placeholder(&mut self, value: &str) -> String {
-        if matches!(value, "" | "true" | "false") {
+        if matches!(value, "" | "true" | "false") || variables::is_one(value) {
             return value.into();
         }
         if let Some(number) = secret::is_placeholder(value) {
@@ -102,7 +104,13 @@ impl Redactor {
             self.last += 1;
             self.last
         });
-        if is_number(value) { format!("{number}e-99") } else { format!("<secret {number}>") }
+        match variables::kept(value) {
+            _ if is_number(value) => format!("{number}e-99"),
+            names if names.is_empty() => format!("<secret {number}>"),
+            // The names are no secrets, and that they are not expanded is a problem that a
+            // replay has to find too.
+            names => format!("<secret {number} {names}>"),
+        }
     }
 
     fn document(&mut self, text: &str, document: &Document<'_>) -> String {

@@ -154,3 +154,19 @@ fn whatever_the_file_a_replay_starts_what_was_recorded() {
         check(&bytes);
     }
 }
+
+/// Names of variables stay, so that a replay finds the same problems; what is around them and
+/// what stands in for them does not.
+#[test]
+fn variables_stay_and_their_defaults_go() {
+    let shown = check(
+        br#"{"mcpServers":{"a":{
+            "command":"run","args":["--token=${TOKEN}","--key","x${KEY:-hidden}","${A}"],
+            "env":{"A":"${A}","B":"hidden ${B:-hidden}","C":"${C}${D}"}},
+            "b":{"url":"https://u:${PW}@h/?key=${KEY:-hidden}","headers":{"X":"Bearer ${X}"}}}}"#,
+    );
+    assert!(!shown.contains("hidden") && !shown.contains("Bearer"), "{shown}");
+    for kept in ["--token=${TOKEN}", "\"A\":\"${A}\"", "<secret 3 ${KEY}>", "${C}${D}>"] {
+        assert!(shown.contains(kept), "{kept}: {shown}");
+    }
+}

@@ -5,6 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::nearest;
 use crate::error::{Category, Problem, Severity};
 use crate::id::ServerName;
 
@@ -37,6 +38,26 @@ impl Report<'_> {
         self.add(Severity::Info, about, category, message);
     }
 
+    /// The text cannot be read from this place on.
+    pub(super) fn unreadable(
+        &mut self,
+        line: u32,
+        column: u32,
+        category: Category,
+        message: String,
+    ) {
+        self.error(About { line: Some(line), ..About::default() }, category, message);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.column = Some(column);
+        }
+    }
+
+    /// A field that nobody reads; what was probably meant is said.
+    pub(super) fn unread(&mut self, about: About<'_>, written: &str, meant: Option<&str>) {
+        let severity = if meant.is_some() { Severity::Warning } else { Severity::Info };
+        self.add(severity, about, Category::UnknownField, nearest::unread(written, meant));
+    }
+
     pub(super) fn add(
         &mut self,
         severity: Severity,
@@ -49,6 +70,7 @@ impl Report<'_> {
             category,
             file: Some(self.file.into()),
             line: about.line,
+            column: None,
             key: about.key.map(String::from),
             server: about.server.cloned(),
             message,

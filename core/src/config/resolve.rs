@@ -89,6 +89,7 @@ fn shadowed(loser: &Definition, winner: &Definition) -> Problem {
         category: Category::Shadowed,
         file: Some(loser.source.path.clone()),
         line: Some(loser.source.line),
+        column: None,
         key: None,
         server: Some(name.clone()),
         message,
@@ -101,6 +102,7 @@ fn too_many(dropped: usize, servers_max: usize, last_kept: Option<SourceRef>) ->
         category: Category::TooManyServers,
         file: last_kept.as_ref().map(|source| source.path.clone()),
         line: last_kept.map(|source| source.line),
+        column: None,
         key: None,
         server: None,
         message: format!(

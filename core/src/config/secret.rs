@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::variables;
 use super::words::{self, Word};
 
 /// What the name of an option, a variable, a header or a parameter has in it if its value is a
@@ -28,27 +29,61 @@ const NAMES: [&str; 12] = [
 ];
 
 /// How tokens of well-known services start.
-const PREFIXES: [&str; 16] = [
+const PREFIXES: [&str; 46] = [
     "sk-",
     "sk_",
     "pk_",
     "rk_",
+    "whsec_", // OpenAI, Anthropic, Stripe and who follows them
     "ghp_",
     "gho_",
     "ghu_",
     "ghs_",
+    "ghr_",
     "github_pat_",
     "glpat-",
+    "glptt-",
+    "gldt-", // forges
     "xox",
+    "xapp-",
+    "ATATT",
+    "ATCTT",
+    "lin_api_",
+    "ntn_",
+    "secret_",
+    "figd_", // where people work
     "AKIA",
+    "ASIA",
     "AIza",
-    "eyJ",
+    "GOCSPX-",
+    "ya29",
+    "dop_v1_",
+    "EAAC", // clouds
     "hf_",
+    "gsk_",
+    "xai-",
+    "r8_",
+    "nvapi-",
+    "pplx-",
+    "tvly-", // models and search
     "npm_",
+    "pypi-",
+    "dckr_pat_",
+    "rubygems_", // registries
+    "shpat_",
+    "shpss_",
+    "sntrys_",
+    "sntryu_",
+    "phx_", // shops and watchers
+    "eyJ",  // any JSON Web Token
 ];
 
 /// The shortest token with such a start, in bytes.
 const TOKEN_MIN: usize = 16;
+/// The shortest run of letters and digits that may be random, in bytes: 120 bits as base64.
+const RANDOM_MIN: usize = 20;
+/// The shortest run of hexadecimal digits that may be random: 128 bits.
+const HEX_MIN: usize = 32;
 
 /// Replaces the secrets in the arguments of a program.
 pub(super) fn in_arguments<'a>(
@@ -104,10 +139,24 @@ pub(super) fn in_address(url: &str, mut put: impl FnMut(&str) -> String) -> Stri
 /// Whether a text is what a [`Redactor`](super::redact::Redactor) puts for a secret, and which
 /// number it has.
 pub(super) fn is_placeholder(text: &str) -> Option<u64> {
-    let number = text
-        .strip_prefix("<secret ")
-        .and_then(|rest| rest.strip_suffix('>'))
-        .or_else(|| text.strip_suffix("e-99"))?;
+    if let Some(number) = text.strip_suffix("e-99") {
+        return digits(number);
+    }
+    let (number, length) = placeholder(text)?;
+    (length == text.len()).then_some(number)
+}
+
+/// The number and the length of the placeholder that a text starts with: `<secret 1>`, or
+/// `<secret 1 ${NAME}>` with the variables in what it stands for.
+fn placeholder(text: &str) -> Option<(u64, usize)> {
+    let inside = text.strip_prefix("<secret ")?;
+    let inside = inside.get(..inside.find('>')?)?;
+    let (number, names) = inside.split_once(' ').unwrap_or((inside, ""));
+    let named = names.is_empty() != inside.contains(' ') && variables::kept(names) == names;
+    Some((digits(number).filter(|_| named)?, "<secret ".len() + inside.len() + 1))
+}
+
+fn digits(number: &str) -> Option<u64> {
     let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     if digits { number.parse().ok() } else { None }
 }
@@ -186,10 +235,8 @@ fn parameters(text: &str, at: usize) -> Vec<Range<usize>> {
 fn placeholders(text: &str) -> Vec<Range<usize>> {
     let starts = text.match_indices("<secret ");
     let range = |(start, _): (usize, &str)| {
-        // A number has at most 20 digits.
-        let rest = text.as_bytes().get(start..)?;
-        let end = start + rest.iter().take(32).position(|byte| *byte == b'>')? + 1;
-        is_placeholder(text.get(start..end)?).map(|_| start..end)
+        let (_, length) = placeholder(text.get(start..)?)?;
+        Some(start..start + length)
     };
     starts.filter_map(range).collect()
 }
@@ -203,11 +250,56 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
         let at = start;
         start += word.len();
         start += text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        if word.len() >= TOKEN_MIN && PREFIXES.iter().any(|prefix| word.starts_with(prefix)) {
+        let known = word.len() >= TOKEN_MIN && PREFIXES.iter().any(|start| word.starts_with(start));
+        if known {
             found.push(at..at + word.len());
+        } else if looks_random(word) && !is_named(text, &(at..at + word.len())) {
+            let dashes = word.len() - word.trim_start_matches(['-', '_']).len();
+            found.push(at + dashes..at + word.len());
         }
     }
     found
+}
+
+/// Whether nobody would think of such a word: a UUID, a long hexadecimal number, or letters and
+/// digits that take turns too often for a name with a version in it.
+fn looks_random(word: &str) -> bool {
+    // What could be a number would be read as one.
+    (is_uuid(word) || word.split(['-', '_']).any(is_random)) && word.parse::<f64>().is_err()
+}
+
+fn is_uuid(word: &str) -> bool {
+    let lengths = word.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12])
+        && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+}
+
+fn is_random(run: &str) -> bool {
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    if run.len() >= HEX_MIN && run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return (1..run.len()).contains(&digits);
+    }
+    let turns = run.as_bytes().windows(2);
+    let turns = turns.filter(|pair| {
+        let [one, other] = pair else { return false };
+        one.is_ascii_digit() != other.is_ascii_digit()
+    });
+    // In base62, every fourth letter is followed by a digit or the other way round.
+    run.len() >= RANDOM_MIN && turns.count() >= (run.len() / 7).max(4)
+}
+
+/// Whether something around a word says that it is no secret: it is a part of a path, or the
+/// digest or the commit of a package. In an address there are secrets in the path.
+fn is_named(text: &str, word: &Range<usize>) -> bool {
+    let (before, after) = (text.get(..word.start).unwrap_or_default(), text.get(word.end..));
+    if text.contains("://") {
+        return text.starts_with("git") && before.ends_with(['@', '#']);
+    }
+    let after = after.unwrap_or_default();
+    before.contains(['/', '\\'])
+        || after.starts_with(['/', '\\'])
+        || before.ends_with(['@', '#'])
+        || before.ends_with("sha256:")
 }
 
 fn is_telling(name: &str) -> bool {
@@ -278,6 +370,52 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_random_is_hidden_wherever_it_stands() {
+        for (arg, wanted) in [
+            ("xoxb-17653672481-19874698323", "*"),
+            ("glptt-0123456789abcdef", "*"),
+            ("7f3a9c0e5b1d4826a7c3e9f0b2d4681a", "*"),
+            ("7F3A9C0E5B1D4826A7C3E9F0B2D4681A7F3A9C0E", "*"),
+            ("q8Zt3LmX0vB7nK2pR5wY", "*"),
+            ("Jd93kf-Kd02lsK3jf9SlL29dkAl4", "*"),
+            ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", "*"),
+            ("https://h/s/q8Zt3LmX0vB7nK2pR5wY/mcp", "https://h/s/*/mcp"),
+            (
+                "https://h/mcp?profile=3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+                "https://h/mcp?profile=*",
+            ),
+            ("--id=q8Zt3LmX0vB7nK2pR5wY", "--id=*"),
+        ] {
+            assert_eq!(hidden(arg), wanted);
+        }
+    }
+
+    #[test]
+    fn names_versions_paths_and_addresses_stay_readable() {
+        for arg in [
+            "@modelcontextprotocol/server-filesystem@2025.11.25",
+            "mcp-server-postgresql16-with-extensions2024",
+            "ModelContextProtocolServer2024",
+            "pkg@0.0.0-20240101120000-abcdef123456",
+            "1.2.3-beta.4+build.20240101120000",
+            "mcr.microsoft.com/playwright/mcp:v1.53.0-noble",
+            "img@sha256:7f3a9c0e5b1d4826a7c3e9f0b2d4681a7f3a9c0e5b1d4826a7c3e9f0b2d4681a",
+            "github:owner/repo#7f3a9c0e5b1d4826a7c3e9f0b2d4681a7f3a9c0e",
+            "git+https://github.com/o/r@7f3a9c0e5b1d4826a7c3e9f0b2d4681a7f3a9c0e",
+            "/nix/store/q8zt3lmx0vb7nk2pr5wyh6c1d4f9g0s3-server-1.2/bin/server",
+            "./build/3f2504e0-4f89-11d3-9a0c-0305e82c3301/index.js",
+            "C:\\Users\\ada\\7f3a9c0e5b1d4826a7c3e9f0b2d4681a\\run.exe",
+            "https://example.com:8080/v1/mcp-server/2025-11-25/index.html",
+            "--allow-everything-that-comes-from-localhost-3000",
+            "00000000000000000000000000000000",
+            "2025-11-25T12:34:56.789Z",
+            "supercalifragilisticexpialidocious",
+        ] {
+            assert_eq!(hidden(arg), arg);
+        }
+    }
+
+    #[test]
     fn a_line_keeps_its_words() {
         let hide = |line| in_line(line, |_| "<secret 1>".into());
         assert_eq!(hide("run  --token abc 'x y'"), "run  --token '<secret 1>' 'x y'");
@@ -289,8 +427,12 @@ mod tests {
 
     #[test]
     fn placeholders_are_found_again() {
-        for text in ["--token=<secret 1>", "x<secret 22>y", "https://<secret 3>@h/?key=<secret 4>"]
-        {
+        for text in [
+            "--token=<secret 1>",
+            "x<secret 22>y",
+            "https://<secret 3>@h/?key=<secret 4>",
+            "--token=<secret 5 ${A}${env:B}>",
+        ] {
             let mut seen = Vec::new();
             let again = in_arguments([text], |secret| {
                 seen.push(is_placeholder(secret));
@@ -301,6 +443,9 @@ mod tests {
         }
         assert_eq!(is_placeholder("7e-99"), Some(7));
         assert_eq!(is_placeholder("e-99"), None);
-        assert_eq!(is_placeholder("<secret x>"), None);
+        for other in ["<secret x>", "<secret 1 >", "<secret 1 x>", "<secret 1 ${A} >", "<secret >"]
+        {
+            assert_eq!(is_placeholder(other), None, "{other}");
+        }
     }
 }

@@ -133,6 +133,7 @@ impl Hub {
                     category: Category::InvalidCache,
                     file: None,
                     line: None,
+                    column: None,
                     key: None,
                     server: Some(server),
                     message,

@@ -55,6 +55,7 @@ fn too_many(most: usize) -> Problem {
         category: Category::TooManyProblems,
         file: None,
         line: None,
+        column: None,
         key: None,
         server: None,
         message: alloc::format!("more than {most} problems; later ones are not listed"),

@@ -7,7 +7,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::error::{CallError, Category, Cause, Failure, Problem, RpcError, Severity, Stage};
+use crate::error::{
+    CallError, Category, Cause, Excess, Failure, Problem, RpcError, Severity, Stage,
+};
 use crate::outbox::Outbox;
 use crate::time::Timestamp;
 use crate::wire::dialect::Revision;
@@ -33,14 +35,14 @@ impl Server {
                 signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
             }
             Heard::TooLong { asked: Some(Asked::List(list)), limit } => {
-                let cause = Cause::Limit { what: "message".into(), limit };
+                let cause = Cause::Limit { what: Excess::Message, limit };
                 self.relisted(now, list, Err(cause), signals, out);
             }
             Heard::TooLong { asked: Some(Asked::Watch(request)), limit: _ } => {
                 self.watch_answered(now, request, Some("its answer is too long"), signals, out);
             }
             Heard::TooLong { limit, .. } => {
-                let cause = Cause::Limit { what: "message".into(), limit };
+                let cause = Cause::Limit { what: Excess::Message, limit };
                 self.give_up_here(now, cause, signals, out);
             }
             Heard::Spoiled { asked: Asked::Call(call), message } => {

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::error::{Cause, RpcError};
+use crate::error::{Cause, Excess, RpcError};
 use crate::limits::Limits;
 use crate::wire::mcp::{List, METHOD_NOT_FOUND, Page, Shape};
 
@@ -59,21 +59,22 @@ impl<D> Listing<D> {
     }
 
     fn add(&mut self, list: List, page: Page<D>, limits: &Limits) -> Result<Turn<D>, Cause> {
-        let most = match list {
-            List::Tools => limits.tools_per_server,
-            List::Resources | List::Templates => limits.resources_per_server,
-            List::Prompts => limits.prompts_per_server,
+        let (what, most) = match list {
+            List::Tools => (Excess::Tools, limits.tools_per_server),
+            List::Resources => (Excess::Resources, limits.resources_per_server),
+            List::Templates => (Excess::Templates, limits.resources_per_server),
+            List::Prompts => (Excess::Prompts, limits.prompts_per_server),
         };
         self.pages += 1;
         self.entries.extend(page.entries);
         if self.entries.len() > most {
-            return Err(limit(list.member(), most));
+            return Err(limit(what, most));
         }
         let Some(cursor) = page.next_cursor else {
             return Ok(Turn::Done(core::mem::take(&mut self.entries)));
         };
         if self.pages >= limits.pages {
-            return Err(limit("pages", limits.pages));
+            return Err(limit(Excess::Pages, limits.pages));
         }
         if !self.cursors.insert(cursor.clone()) {
             return Err(Cause::RepeatedCursor);
@@ -82,8 +83,8 @@ impl<D> Listing<D> {
     }
 }
 
-fn limit(what: &str, limit: usize) -> Cause {
-    Cause::Limit { what: what.into(), limit: limit as u64 }
+fn limit(what: Excess, limit: usize) -> Cause {
+    Cause::Limit { what, limit: limit as u64 }
 }
 
 #[cfg(test)]
@@ -111,6 +112,6 @@ mod tests {
         let mut listing = Listing::default();
         let mut add = |cursor| listing.add(List::Prompts, page(Some(cursor)), &limits);
         assert_eq!(add("1"), Ok(Turn::Next("1".into())));
-        assert_eq!(add("2"), Err(Cause::Limit { what: "pages".into(), limit: 2 }));
+        assert_eq!(add("2"), Err(Cause::Limit { what: Excess::Pages, limit: 2 }));
     }
 }

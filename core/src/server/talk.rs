@@ -120,7 +120,7 @@ fn why(cause: &Cause) -> String {
         Cause::TimedOut { limit_ms } => format!("no answer within {limit_ms}ms"),
         Cause::Refused { error } => error.to_string(),
         Cause::Shape { message } => message.clone(),
-        Cause::Limit { what, limit } => format!("it exceeds the limit of {limit} for {what}"),
+        Cause::Limit { what, limit } => format!("it {}", what.describe(*limit)),
         Cause::RepeatedCursor => "it repeated a page cursor".into(),
         Cause::Invalid { .. }
         | Cause::Open { .. }

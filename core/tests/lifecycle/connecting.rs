@@ -3,7 +3,7 @@
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{Cause, Exit};
+use tidegate_core::error::{Cause, Excess, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
 use tidegate_core::id::{ConnId, OpId};
 use tidegate_core::input::Request;
@@ -63,5 +63,5 @@ fn an_answer_in_the_same_chunk_as_a_fatal_one_does_not_revive_the_server() {
     play.says(0, &format!("{endless}\n{hello}"));
     assert_eq!(play.take_commands(), [Command::CloseInput { conn: ConnId::new(0) }]);
     let ServerState::Failed { failure } = play.state("a") else { panic!() };
-    assert_eq!(failure.cause, Cause::Limit { what: "message".into(), limit: 512 });
+    assert_eq!(failure.cause, Cause::Limit { what: Excess::Message, limit: 512 });
 }

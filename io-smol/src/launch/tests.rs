@@ -64,8 +64,9 @@ fn the_entrys_own_path_takes_the_place_of_the_hosts() {
     assert_eq!(place.around.command(&launch).unwrap().get_program(), own);
     launch.env.insert("PATH".into(), "/nowhere".into());
     let error = place.around.command(&launch).unwrap_err();
-    let searched = "/nowhere".to_owned();
-    assert_eq!(error, OpenError::CommandNotFound { command: "server".into(), searched });
+    let (command, searched) = ("server".into(), "/nowhere".into());
+    let whose = WhosePath::Entry;
+    assert_eq!(error, OpenError::CommandNotFound { command, searched, whose });
 }
 
 #[test]
@@ -75,8 +76,9 @@ fn a_path_is_relative_to_the_servers_directory() {
     let command = place.resolve("./server", Some("sub")).unwrap();
     assert_eq!(fs::canonicalize(command.get_program()).unwrap(), server);
     let error = place.resolve("./server", None).unwrap_err();
-    let searched = String::new();
-    assert_eq!(error, OpenError::CommandNotFound { command: "./server".into(), searched });
+    let (command, searched) = ("./server".into(), String::new());
+    let whose = WhosePath::Host;
+    assert_eq!(error, OpenError::CommandNotFound { command, searched, whose });
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! Why a server could not be started at all.
+//!
+//! Floor 0.
+
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a server could not be started at all. Reported by the driver.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum OpenError {
+    /// No such program in the `PATH` that was searched: the entry's own `env.PATH` if it has
+    /// one, else the host's (F-016).
+    CommandNotFound {
+        /// The command as configured.
+        command: String,
+        /// The `PATH` that was searched; empty for a command that is a path.
+        searched: String,
+        /// Whose `PATH` that is.
+        #[serde(default)]
+        whose: WhosePath,
+    },
+    /// The program is there and must not be run.
+    NotExecutable {
+        /// The command as configured.
+        command: String,
+    },
+    /// The working directory does not exist (F-018).
+    NoDirectory {
+        /// The directory, after `~` and relative paths were resolved.
+        cwd: String,
+    },
+    /// The operating system refused for another reason.
+    Other {
+        /// The operating system's own words.
+        message: String,
+    },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CommandNotFound { command, searched, whose } => {
+                write!(f, "command {command:?} not found")?;
+                if !searched.is_empty() {
+                    // As a driver on a POSIX system splits it.
+                    let count = searched.split(':').count();
+                    let noun = if count == 1 { "directory" } else { "directories" };
+                    let path = match whose {
+                        WhosePath::Host => "PATH",
+                        WhosePath::Entry => "env.PATH in its definition",
+                    };
+                    write!(f, " in the {count} {noun} of {path}")?;
+                }
+                // F-023: a whole command line in `command`.
+                if command.trim().contains(char::is_whitespace) {
+                    f.write_str("; put the words after the first one into \"args\"")?;
+                }
+                Ok(())
+            }
+            Self::NotExecutable { command } => write!(f, "command {command:?} is not executable"),
+            Self::NoDirectory { cwd } => write!(f, "working directory {cwd:?} does not exist"),
+            Self::Other { message } => f.write_str(message),
+        }
+    }
+}
+
+/// Whose `PATH` was searched for a command.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhosePath {
+    /// The host's, or the system's default if it has none.
+    #[default]
+    Host,
+    /// That of the entry's own `env`, which takes the place of the host's.
+    Entry,
+}
