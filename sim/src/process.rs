@@ -15,6 +15,8 @@ use crate::peer::{Peer, Reaction};
 use crate::script::{Fault, Script, Spawn, Stopping};
 
 /// SIGTERM and SIGKILL.
+/// How many things a server may do one after the other without a fact about it.
+const ACTS_MAX: usize = 100_000;
 const TERMINATED: Exit = Exit::Signal(15);
 const KILLED: Exit = Exit::Signal(9);
 
@@ -107,12 +109,15 @@ impl Process {
 
     /// The next fact about it; `None` if all it did was nothing that shows.
     pub(crate) fn next_fact(&mut self, now: Timestamp) -> Option<Fact> {
-        while self.ready.is_empty() {
+        for _ in 0..ACTS_MAX {
+            if let Some(fact) = self.ready.pop_front() {
+                return Some(fact);
+            }
             let (_, act) = self.agenda.pop_first()?;
             self.ready_since = now;
             self.perform(act, now);
         }
-        self.ready.pop_front()
+        panic!("a scripted server did {ACTS_MAX} things and none of them shows")
     }
 
     /// Bytes arrive at its input.

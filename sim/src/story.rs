@@ -385,17 +385,16 @@ impl<M: Machine> World<M> {
     /// F-033: a reload that finds what it knows touches no process.
     fn reload_the_same(&mut self) -> Result<(), Violation> {
         self.reload()?;
-        while self.step()? {
-            let touched = self
+        self.run_until_quiet_with(|world| {
+            let touched = world
                 .last_commands()
                 .iter()
                 .find(|command| !matches!(command, Command::ReadConfig { .. }));
             let touched = touched.map(|command| format!("{command:?}"));
-            self.broken(Law::Model.demands(touched.is_none(), || {
+            world.broken(Law::Model.demands(touched.is_none(), || {
                 format!("a reload without a change led to {touched:?}")
-            }))?;
-        }
-        self.quiet()
+            }))
+        })
     }
 
     fn call_offered(&mut self, at: u8, limit: u16) -> Result<(), Violation> {

@@ -81,6 +81,9 @@ pub fn timeline(trace: &[TraceLine]) -> String {
     trace.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// How many lines of a run are shown: the last ones.
+const LINES_SHOWN: usize = 400;
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { breach: Breach { law, how }, trace, story } = &*self.0;
@@ -88,7 +91,11 @@ impl fmt::Display for Violation {
         if !story.is_empty() {
             writeln!(f, "in the story {story}")?;
         }
-        f.write_str(&timeline(trace))
+        let earlier = trace.len().saturating_sub(LINES_SHOWN);
+        if earlier > 0 {
+            writeln!(f, "… {earlier} lines before")?;
+        }
+        f.write_str(&timeline(trace.get(earlier..).unwrap_or_default()))
     }
 }
 
@@ -99,3 +106,19 @@ impl fmt::Debug for Violation {
 }
 
 impl std::error::Error for Violation {}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn of_a_long_run_the_last_lines_are_shown() {
+        let trace = vec![TraceLine::Tick { at: Timestamp::ZERO }; LINES_SHOWN + 7];
+        let shown = Violation::new(Breach { law: Law::Bounded, how: "x".into() }, &trace);
+        let shown = shown.to_string();
+        assert!(shown.contains("… 7 lines before\n"), "{shown:.200}");
+        assert_eq!(shown.lines().count(), LINES_SHOWN + 2);
+    }
+}

@@ -6,6 +6,7 @@
 //! deadline that never comes.
 
 mod explored;
+mod running;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,9 +29,6 @@ use crate::model::Model;
 use crate::replay;
 use crate::scene::Entry;
 use crate::violation::Violation;
-
-/// How many steps a run may take to become quiet.
-const STEPS_MAX: usize = 100_000;
 
 /// One simulated run.
 #[derive(Clone, Debug)]
@@ -277,49 +275,10 @@ impl<M: Machine> World<M> {
         Ok(true)
     }
 
-    /// Lets everything happen that is due within the next milliseconds.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn run_for(&mut self, ms: u64) -> Result<(), Violation> {
-        let until = self.now.plus(ms);
-        while self.next_due().is_some_and(|due| due <= until) {
-            self.step()?;
-        }
-        self.now = self.now.max(until);
-        Ok(())
-    }
-
     /// The host sleeps: nothing happens for so long, and then everything is late.
     pub fn oversleep(&mut self, ms: u64) {
         self.now = self.now.plus(ms);
         self.laws.overslept = true;
-    }
-
-    /// Lets everything happen until nothing is due any more, and checks that nobody waits.
-    ///
-    /// # Errors
-    /// The law that was broken.
-    pub fn run_until_quiet(&mut self) -> Result<(), Violation> {
-        for _ in 0..STEPS_MAX {
-            if !self.step()? {
-                return self.quiet();
-            }
-        }
-        self.broken(Law::Bounded.broken(format!("not quiet after {STEPS_MAX} steps")))
-    }
-
-    /// Lets everything happen until a condition holds.
-    ///
-    /// # Errors
-    /// The law that was broken; that the condition never held counts as one.
-    pub fn run_until(&mut self, holds: impl Fn(&Self) -> bool) -> Result<(), Violation> {
-        while !holds(self) {
-            if !self.step()? {
-                return self.broken(Law::Model.broken("what the story waits for never came"));
-            }
-        }
-        Ok(())
     }
 
     /// Checks a moment at which nothing is due.
