@@ -1,10 +1,14 @@
 //! Random stories: does any break a law, and does every one converge?
 
+mod failed;
+
 use proptest::prelude::*;
 use tidegate_core::hub::policy::Policy;
 use tidegate_sim::choices::{Bytes, Seeded};
 use tidegate_sim::story::{self, Step};
 use tidegate_sim::violation::Violation;
+
+use failed::kept;
 
 /// The choices behind a story: the bytes of its beginning, and those of each step. proptest
 /// shrinks both; bytes that run out mean the simplest.
@@ -15,12 +19,12 @@ fn choices() -> impl Strategy<Value = (Vec<u8>, Vec<[u8; 4]>)> {
     )
 }
 
-fn tell(policy: Policy, scene: &[u8], steps: &[[u8; 4]]) -> Result<(), Violation> {
+fn tell(name: &str, policy: Policy, scene: &[u8], steps: &[[u8; 4]]) -> Result<(), Violation> {
     let scene = story::scene(&mut Bytes::new(scene), policy);
     let steps: Vec<Step> = steps.iter().map(|step| Step::choose(&mut Bytes::new(step))).collect();
     let mut world = scene.world();
     let told = steps.iter().try_for_each(|step| world.apply(*step)).and_then(|()| world.settle());
-    told.map_err(|violation| violation.in_story(format!("\n{scene}\n{steps:?}")))
+    told.map_err(|violation| kept(violation, name, &format!("\n{scene}\n{steps:?}")))
 }
 
 fn fails(violation: Violation) -> TestCaseError {
@@ -34,12 +38,12 @@ proptest! {
 
     #[test]
     fn every_story_keeps_the_laws_and_settles((scene, steps) in choices()) {
-        tell(Policy::default(), &scene, &steps).map_err(fails)?;
+        tell("best", Policy::default(), &scene, &steps).map_err(fails)?;
     }
 
     #[test]
     fn every_story_does_so_under_the_documented_policy((scene, steps) in choices()) {
-        tell(Policy::documented(), &scene, &steps).map_err(fails)?;
+        tell("documented", Policy::documented(), &scene, &steps).map_err(fails)?;
     }
 }
 
@@ -59,7 +63,7 @@ fn soak() {
             .try_for_each(|_| world.apply(Step::choose(&mut choices)))
             .and_then(|()| world.settle());
         if let Err(violation) = told {
-            panic!("{:?}", violation.in_story(format!("SEED={seed}")));
+            panic!("{:?}", kept(violation, &format!("soak-{seed}"), &format!("SEED={seed}")));
         }
     }
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::json;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::replay::{Divergence, replay};
+use tidegate_core::runtime::Runtime;
 use tidegate_core::trace::TraceLine;
 use tidegate_sim::choices::Seeded;
 use tidegate_sim::story::{self, Step};
@@ -193,4 +194,51 @@ fn keep_a_story() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
     let file = folder.join(format!("story-{seed}-{name}.jsonl"));
     fs::write(file, tell(seed, policy)).expect("a file");
+}
+
+/// Writes what a runtime says today to the inputs of `FILE`: how a run that broke a law becomes
+/// one that keeps it, once the bug is mended. `FILE=failed-best.jsonl cargo test -p
+/// tidegate-tests --test replay record_again -- --ignored`.
+#[test]
+#[ignore = "writes a file"]
+fn record_again() {
+    let name = std::env::var_os("FILE").expect("FILE");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces").join(name);
+    let text = fs::read_to_string(&file).expect("a trace");
+    fs::write(&file, jsonl(&told_again(&lines(&text)))).expect("a file");
+}
+
+fn told_again(recorded: &[TraceLine]) -> Vec<TraceLine> {
+    let Some(head @ TraceLine::Head { options, .. }) = recorded.first() else { panic!("no head") };
+    let mut runtime = Runtime::new((**options).clone());
+    let mut told = vec![head.clone()];
+    for line in recorded {
+        let at = match line {
+            TraceLine::Input { at, input } => {
+                runtime.handle(*at, input.clone());
+                *at
+            }
+            TraceLine::Tick { at } => {
+                runtime.handle_timeout(*at);
+                *at
+            }
+            TraceLine::Head { .. } | TraceLine::Command { .. } | TraceLine::Event { .. } => {
+                continue;
+            }
+        };
+        told.push(line.clone());
+        let commands = std::iter::from_fn(|| runtime.poll_command());
+        told.extend(commands.map(|command| TraceLine::Command { at, command }));
+        let events = std::iter::from_fn(|| runtime.poll_event());
+        told.extend(events.map(|event| TraceLine::Event { at, event }));
+    }
+    told
+}
+
+#[test]
+fn a_run_with_wrong_outputs_is_recorded_again() {
+    let text = tell(3, Policy::default());
+    let mut inputs = lines(&text);
+    inputs.retain(|line| !matches!(line, TraceLine::Event { .. }));
+    assert!(jsonl(&told_again(&inputs)) == text);
 }
