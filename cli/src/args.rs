@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::exit::Trouble;
 use crate::output::Form;
+
+/// The default of `--gate`, in milliseconds.
+const GATE_MS: u64 = 250;
 
 /// Everything on the command line.
 #[derive(Debug, Parser)]
@@ -54,9 +58,9 @@ pub(crate) struct Global {
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) server: Vec<String>,
     /// How long to wait for live answers before cached tools are offered; 0 answers at once from
-    /// the cache
-    #[arg(long, value_name = "MS", default_value_t = 250, global = true)]
-    pub(crate) gate: u64,
+    /// the cache [default: 250]
+    #[arg(long, value_name = "MS", global = true)]
+    pub(crate) gate: Option<u64>,
     /// How long a server may take to start, and a call may go without an answer or progress
     /// [default: 30000 to start, 60000 for a call]
     #[arg(long, value_name = "MS", global = true, value_parser = clap::value_parser!(u64).range(1..))]
@@ -84,6 +88,44 @@ impl Global {
     /// Whom the data is for.
     pub(crate) const fn form(&self) -> Form {
         if self.json { Form::Programs } else { Form::People }
+    }
+
+    /// The gate, in milliseconds.
+    pub(crate) fn gate_ms(&self) -> u64 {
+        self.gate.unwrap_or(GATE_MS)
+    }
+
+    /// Refuses flags that `command` has no use for: nobody should believe that they did something.
+    ///
+    /// # Errors
+    /// Which flags, if there are any.
+    pub(crate) fn check(&self, command: &Command) -> Result<(), Trouble> {
+        let (name, records) = match command {
+            Command::List(_) | Command::Tools(_) | Command::Call(_) | Command::DemoServer(_) => {
+                return Ok(());
+            }
+            Command::Demo => ("demo", true),
+            Command::Replay(_) => ("replay", false),
+            Command::Timeline(_) => ("timeline", false),
+        };
+        let flags = [
+            ("--config", !self.config.is_empty()),
+            ("--cwd", self.cwd.is_some()),
+            ("--server", !self.server.is_empty()),
+            ("--gate", self.gate.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--trust-project", self.trust_project),
+            ("--trace", self.trace.is_some() && !records),
+        ];
+        let given: Vec<&str> =
+            flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        Err(Trouble::Usage(format!(
+            "`{name}` has no use for {}; see `tidegate {name} --help`",
+            given.join(", ")
+        )))
     }
 }
 

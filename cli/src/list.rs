@@ -92,7 +92,7 @@ impl Listing {
 }
 
 fn as_json(global: &Global, args: &ListArgs, listing: &Listing) -> Result<String, Trouble> {
-    let times = Times { gate_ms: global.gate, elapsed_ms: listing.elapsed_ms };
+    let times = Times { gate_ms: global.gate_ms(), elapsed_ms: listing.elapsed_ms };
     let list = json::List::new(&listing.status, &listing.catalog.tools, args.schema.into(), times);
     Ok(json::line(&list)?)
 }

@@ -55,6 +55,7 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
 }
 
 fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {
+    global.check(&command)?;
     match command {
         Command::List(args) => list::run(&global, &args),
         Command::Tools(args) => tools::run(&global, &args),

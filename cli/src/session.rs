@@ -77,7 +77,7 @@ impl Plan {
             .collect();
         options.forward_stderr = global.verbose;
         let policy = &mut options.policy;
-        policy.gate_ms = global.gate;
+        policy.gate_ms = global.gate_ms();
         if let Some(ms) = global.timeout {
             policy.connect_ms = ms;
             policy.list_ms = ms;

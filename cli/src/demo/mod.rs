@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
         return Ok(told);
     }
     story.stopped(&left::left(&trace)?);
-    story.end()
+    story.end(global.trace.as_deref())
 }
 
 /// Lets `slow` run once without its delay, so that its list of tools is cached as it would be

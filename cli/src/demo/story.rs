@@ -1,6 +1,7 @@
 //! The story the demo tells: lines with their moments, and whether all went as it should.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -217,8 +218,8 @@ impl Story {
         self.expect(left.alive.is_empty(), "no process is left");
     }
 
-    /// The end, and whether it was a good one.
-    pub(crate) fn end(self) -> Result<Exit, Trouble> {
+    /// The end, whether it was a good one, and what to do with its record, or how to get one.
+    pub(crate) fn end(self, record: Option<&Path>) -> Result<Exit, Trouble> {
         let as_told = self.different.is_empty();
         if matches!(self.form, Form::Json) {
             output::data(&json::line(&Report {
@@ -233,9 +234,13 @@ impl Story {
             self.different.iter().for_each(|what| self.print(&format!("  not so: {what}")));
         } else if !self.quiet {
             self.print("\nAll of it is a record that can be drawn and run again:");
-            self.print("  tidegate demo --trace demo.trace");
-            self.print("  tidegate timeline demo.trace --svg demo.svg");
-            self.print("  tidegate replay demo.trace");
+            let file = record.unwrap_or_else(|| Path::new("demo.trace")).display().to_string();
+            let file = visible::one_line(&file);
+            if record.is_none() {
+                self.print(&format!("  tidegate demo --trace {file}"));
+            }
+            self.print(&format!("  tidegate timeline {file} --svg demo.svg"));
+            self.print(&format!("  tidegate replay {file}"));
         }
         Ok(if as_told { Exit::Done } else { Exit::Failed })
     }

@@ -93,3 +93,30 @@ fn a_quiet_demo_gives_no_hints() {
     let last = stdout(&output).lines().last().unwrap();
     assert!(last.ends_with("0 processes left"), "{last}");
 }
+
+#[test]
+fn the_demo_says_what_to_do_with_the_record_it_was_asked_for() {
+    let sandbox = Sandbox::new(&json!({}));
+    let output = sandbox.bare(&["demo", "--trace", "run.jsonl"]).output().unwrap();
+    let told = stdout(&output);
+    assert!(!told.contains("demo --trace"), "{told}");
+    for next in ["tidegate timeline run.jsonl", "tidegate replay run.jsonl"] {
+        assert!(told.contains(next), "{told}");
+    }
+}
+
+#[test]
+fn a_flag_that_would_do_nothing_is_refused() {
+    let sandbox = Sandbox::new(&json!({}));
+    for (args, flags) in [
+        (&["demo", "--server", "fast", "--gate", "250"][..], "--server, --gate"),
+        (&["demo", "--config", "x", "--trust-project"], "--config, --trust-project"),
+        (&["--cwd", "/", "replay", "absent"], "--cwd"),
+        (&["timeline", "absent", "--trace", "x", "--timeout", "9"], "--timeout, --trace"),
+    ] {
+        let output = sandbox.bare(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let told = stderr(&output);
+        assert!(told.contains(&format!("has no use for {flags};")), "{args:?}: {told}");
+    }
+}

@@ -22,11 +22,20 @@ impl Sandbox {
         self.0.path().join(name)
     }
 
-    /// The command with its global flags for this folder, recording to `trace`.
+    /// The command with the global flags for this folder that it takes, recording to `trace`.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let flags: &[&str] = match args {
+            ["replay" | "timeline", ..] => &[],
+            ["demo", ..] => &["--trace", "trace"],
+            _ => &["--config", "servers.json", "--trace", "trace"],
+        };
+        self.bare(&[flags, args].concat())
+    }
+
+    /// The command without any flags of ours.
+    pub(crate) fn bare(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
         command
-            .args(["--config", "servers.json", "--trace", "trace"])
             .args(args)
             .current_dir(self.0.path())
             .env("TIDEGATE_CONFIG_DIR", self.path("config"))
