@@ -17,7 +17,7 @@ use tidegate_core::time::Timestamp;
 use crate::digest::Present;
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
-use crate::lists::Lists;
+use crate::lists::{Kind, Lists};
 use crate::process::Process;
 use crate::script::Script;
 
@@ -193,6 +193,12 @@ impl Driver {
     #[must_use]
     pub fn server_of(&self, conn: ConnId) -> Option<&ServerName> {
         self.processes.get(&conn).map(|running| &running.server)
+    }
+
+    /// Whether a process has been asked for its tools and not answered.
+    #[must_use]
+    pub fn is_asked_for_tools(&self, conn: ConnId) -> bool {
+        self.lists(conn).is_some_and(|lists| lists.is_asked(Kind::Tools))
     }
 
     /// A server writes something nobody expects, if it runs.

@@ -110,6 +110,11 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
+    /// Whether a request for a list of this kind is under way.
+    pub(crate) fn is_asked(&self, kind: Kind) -> bool {
+        self.open.contains_key(&kind.lane())
+    }
+
     /// A request for a page: what it is answered with, and what is wrong with it.
     pub(crate) fn page(
         &mut self,

@@ -2,7 +2,7 @@
 
 use tidegate_core::command::Command;
 use tidegate_core::error::{CallError, Cause, Exit, Failure};
-use tidegate_core::event::{Event, OpResult, Outcome};
+use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
 use tidegate_core::id::ServerName;
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::tools::catalog::{Catalog, ToolState};
@@ -37,8 +37,8 @@ pub const ALL: [&str; 36] = [
     "a reload stops",
     "a server is told of a cancellation",
     "a shutdown comes while a reload reads",
-    "a shutdown comes while a server is being stopped",
     "a shutdown comes while a server connects",
+    "a shutdown comes while a server is being stopped",
     "an operation is superseded",
     "an operation meets the shutdown",
     "deferred tools fail",
@@ -53,6 +53,18 @@ pub const ALL: [&str; 36] = [
     "the gate tells of two servers",
 ];
 
+/// The same of a search with every operation on a server, and with servers that change.
+pub const OF_OPERATIONS: [&str; 8] = [
+    "a call finds no such tool",
+    "a disable comes while a lost server waits",
+    "a list changes while it is read again",
+    "a lost server is connected again",
+    "a lost server waits to be started again",
+    "a reconnect names an attempt that is over",
+    "a restart comes while a server connects",
+    "a server is lost too often",
+];
+
 /// Notes what a step came to.
 pub(crate) fn note<M: Machine>(
     before: &World<M>,
@@ -63,7 +75,14 @@ pub(crate) fn note<M: Machine>(
         heard(before, after, input).into_iter().for_each(&mut met);
     }
     after.last_commands().iter().filter_map(ordered).for_each(&mut met);
-    after.last_events().iter().filter_map(said).for_each(&mut met);
+    for event in after.last_events() {
+        said(event).into_iter().for_each(&mut met);
+        if let Event::ServerChanged { server, state: ServerState::Connected } = event
+            && before.is_back_by_itself(server)
+        {
+            met("a lost server is connected again");
+        }
+    }
     let (was, is) = (before.machine().catalog(), after.machine().catalog());
     if was.revision != is.revision {
         let became = was.tools.iter().filter_map(|tool| {
@@ -100,6 +119,20 @@ fn heard<M: Machine>(before: &World<M>, after: &World<M>, input: &Input) -> Vec<
         Input::Host(Request::Connect { server, .. }) => {
             when(phase(server) == "stopping", "a connect waits for the old process");
         }
+        Input::Host(Request::Reconnect { server, failed: Some(failed), .. }) => {
+            // Where there is one server, it is one of its own.
+            let over = before.driver.gone().contains(failed) && servers().count() == 1;
+            when(over && phase(server) == "ready", "a reconnect names an attempt that is over");
+        }
+        Input::Host(Request::Restart { server, .. }) => {
+            when(connects(server), "a restart comes while a server connects");
+        }
+        Input::Host(Request::Disable { server, .. }) => {
+            let status = machine.status();
+            let mut states = status.servers.iter().filter(|is| is.name == *server);
+            let waits = states.any(|is| matches!(is.state, ServerState::Retrying { .. }));
+            when(waits, "a disable comes while a lost server waits");
+        }
         Input::Host(Request::Reload { .. }) => {
             when(servers().any(|name| connects(&name)), "a reload comes while a server connects");
             let calls = before.open_calls().next().is_some();
@@ -113,6 +146,11 @@ fn heard<M: Machine>(before: &World<M>, after: &World<M>, input: &Input) -> Vec<
         }
         Input::Io(Fact::Opened { conn, .. }) => {
             when(closes(*conn), "a late open is closed again");
+        }
+        Input::Io(Fact::Received { conn, bytes }) if contains(bytes, b"list_changed") => {
+            let ready = before.driver.server_of(*conn).is_some_and(|name| phase(name) == "ready");
+            let asked = after.driver.is_asked_for_tools(*conn);
+            when(ready && asked, "a list changes while it is read again");
         }
         Input::Io(Fact::Closed { exit: Exit::Code(1), .. }) => {
             when(before.gate_is_shut(), "a crash is met while the gate is shut");
@@ -152,6 +190,7 @@ fn said(event: &Event) -> Option<&'static str> {
             Outcome::Failed(CallError::TimedOut { .. }) => "a call times out",
             Outcome::Failed(CallError::Closed) => "a call loses its server",
             Outcome::Failed(CallError::NotConnected { .. }) => "a call finds no server",
+            Outcome::Failed(CallError::UnknownTool { .. }) => "a call finds no such tool",
             Outcome::Failed(CallError::ShuttingDown) => "a call meets the shutdown",
             Outcome::Failed(_) => return None,
         },
@@ -165,6 +204,12 @@ fn said(event: &Event) -> Option<&'static str> {
             OpResult::ShuttingDown => "an operation meets the shutdown",
             _ => return None,
         },
+        Event::ServerChanged { state: ServerState::Retrying { .. }, .. } => {
+            "a lost server waits to be started again"
+        }
+        Event::ServerChanged { state: ServerState::Suspended { .. }, .. } => {
+            "a server is lost too often"
+        }
         Event::Stopped => "everything stops",
         _ => return None,
     })

@@ -1,13 +1,13 @@
 //! What is searched: who there is, and how often what may happen.
 
-use tidegate_core::hub::policy::{Backoff, ListChanged, Reconnect};
+use tidegate_core::hub::policy::{self, Backoff, ListChanged};
 use tidegate_sim::explore::{Kind, Scope};
 use tidegate_sim::scene::{Entry, Scene};
 use tidegate_sim::script::Script;
 
 use Kind::{
-    Call, Cancel, Complain, Connect, Crash, Disconnect, DisconnectAll, Fail, Late, Pipe, Shutdown,
-    Start,
+    Call, Cancel, Change, Complain, Connect, Crash, Disable, Disconnect, DisconnectAll, Enable,
+    Fail, Late, Pipe, Reconnect, Restart, Shutdown, Start,
 };
 
 /// Often enough for every deadline of a story to pass while something is on its way.
@@ -24,15 +24,32 @@ pub(crate) fn pushed() -> Vec<(&'static str, Scene, Scope)> {
         ("two, one comes back", two(), start().with(Late, 1).reload(fewer()).reload(changed())),
         ("two, two starts", two(), start().with(Start, 2).with(Late, 2)),
     ];
-    // One thing that the host or a server does, whoever is slow.
-    for kind in [Call, Crash, Pipe, Fail, Connect, Disconnect, DisconnectAll, Shutdown] {
-        searches.push((
-            "two, one thing, all slow",
-            two(),
-            start().with(kind, 1).with(Late, ALWAYS),
-        ));
-    }
+    let once = [Call, Crash, Pipe, Fail, Connect, Disconnect, DisconnectAll, Shutdown];
+    searches.extend(alone(once));
     searches
+}
+
+/// What is searched on every push with every operation on a server, and servers that change.
+pub(crate) fn operations() -> Vec<(&'static str, Scene, Scope)> {
+    let mut searches = vec![
+        ("two, any two things, nobody slow", two(), anything(changed()).at_most(3)),
+        ("two, one thing and slow once", two(), anything(changed()).with(Late, 1).at_most(3)),
+        ("one, any four things", one(), anything(changed_one()).with(Late, 1).at_most(5)),
+        ("one, lost twice", one(), losses()),
+        ("one, changed twice", one(), changes()),
+        ("one, odd, slow once", one(), odd()),
+        ("two, one goes", two(), start().with(Call, 1).with(Late, 2).reload(fewer())),
+    ];
+    searches.extend(alone([Reconnect, Restart, Enable, Disable, Change]));
+    searches
+}
+
+/// One thing that the host or a server does, whoever is slow.
+fn alone<const N: usize>(kinds: [Kind; N]) -> impl Iterator<Item = (&'static str, Scene, Scope)> {
+    kinds.into_iter().map(|kind| {
+        let scope = start().with(kind, 1).with(Late, ALWAYS);
+        ("two, one thing, all slow", two(), scope)
+    })
 }
 
 /// What can be searched without any reduction.
@@ -51,7 +68,10 @@ pub(crate) fn small() -> Vec<(&'static str, Scene, Scope)> {
 pub(crate) fn deep() -> Vec<(&'static str, Scene, Scope)> {
     let most = [Call, Crash, Disconnect, Shutdown, Late];
     let most = most.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
-    vec![("two, most of it, slow once", two(), most.reload(changed()))]
+    vec![
+        ("two, any three things, nobody slow", two(), anything(changed()).at_most(4)),
+        ("two, most of it, slow once", two(), most.reload(changed())),
+    ]
 }
 
 fn start() -> Scope {
@@ -63,6 +83,32 @@ fn everything() -> Scope {
     [Call, Cancel, Crash, Fail, Connect, Disconnect, Shutdown]
         .into_iter()
         .fold(start(), |scope, kind| scope.with(kind, 1))
+}
+
+/// Each of these and of the operations on a server once, and a server that changes.
+fn anything(config: Vec<Entry>) -> Scope {
+    [Reconnect, Restart, Enable, Disable, Change]
+        .into_iter()
+        .fold(everything(), |scope, kind| scope.with(kind, 1))
+        .reload(config)
+}
+
+/// A server is lost twice.
+fn losses() -> Scope {
+    [Call, Disconnect, Enable, Disable, Reconnect, Late]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .with(Crash, 2)
+        .at_most(6)
+}
+
+/// A server offers other tools twice.
+fn changes() -> Scope {
+    [Call, Crash, Restart, Disconnect, Late]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .with(Change, 2)
+        .at_most(7)
 }
 
 /// What seldom happens.
@@ -85,7 +131,7 @@ fn one() -> Scene {
     (policy.gate_ms, policy.startup_deadline_ms) = (1, Some(4));
     (policy.connect_ms, policy.list_ms, policy.call_ms) = (3, 3, 2);
     policy.reconnect =
-        Reconnect::OnLoss(Backoff { delays_ms: vec![2], starts_max: 1, stable_ms: 2 });
+        policy::Reconnect::OnLoss(Backoff { delays_ms: vec![2], starts_max: 1, stable_ms: 2 });
     policy.list_changed = ListChanged::Refresh { quiet_ms: 1, most_ms: 2, retry_ms: vec![1] };
     let stop = &mut policy.stop;
     (stop.polite_ms, stop.terminate_ms, stop.kill_ms) = (1, 1, 1);

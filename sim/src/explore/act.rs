@@ -5,7 +5,7 @@
 //! [`Node::perform`] and [`Node::about`]; the compiler asks for all of them but the place.
 
 use tidegate_core::error::Exit;
-use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::id::{CallId, ConnId, ServerName};
 use tidegate_core::input::{Fact, Input};
 
 use crate::driver::{Lane, Pipe};
@@ -37,6 +37,16 @@ pub enum Kind {
     Disconnect,
     /// The host disconnects every server.
     DisconnectAll,
+    /// The host reconnects any server, after any attempt or after one that is over.
+    Reconnect,
+    /// The host restarts any server.
+    Restart,
+    /// The host switches any server on.
+    Enable,
+    /// The host switches any server off.
+    Disable,
+    /// Any running server offers another tool and says so.
+    Change,
     /// The next configuration is written and the host asks for a reload.
     Reload,
     /// The host asks for the end.
@@ -47,7 +57,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order in which they are declared.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 18] = [
         Self::Start,
         Self::Call,
         Self::Cancel,
@@ -58,6 +68,11 @@ impl Kind {
         Self::Connect,
         Self::Disconnect,
         Self::DisconnectAll,
+        Self::Reconnect,
+        Self::Restart,
+        Self::Enable,
+        Self::Disable,
+        Self::Change,
         Self::Reload,
         Self::Shutdown,
         Self::Late,
@@ -81,8 +96,21 @@ pub(super) enum Act {
     Disconnect(usize),
     DisconnectAll,
     Connect(usize),
+    Reconnect(usize, Named),
+    Restart(usize),
+    Enable(usize),
+    Disable(usize),
+    Change(usize),
     Reload,
     Shutdown,
+}
+
+/// Which attempt a host names that asks to reconnect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Named {
+    Nothing,
+    /// One that is over, or that never was.
+    Other,
 }
 
 /// Whether the end of a crashed process's output is noticed before its own.
@@ -108,6 +136,11 @@ impl Act {
             Self::Disconnect(_) => Kind::Disconnect,
             Self::DisconnectAll => Kind::DisconnectAll,
             Self::Connect(_) => Kind::Connect,
+            Self::Reconnect(..) => Kind::Reconnect,
+            Self::Restart(_) => Kind::Restart,
+            Self::Enable(_) => Kind::Enable,
+            Self::Disable(_) => Kind::Disable,
+            Self::Change(_) => Kind::Change,
             Self::Reload => Kind::Reload,
             Self::Shutdown => Kind::Shutdown,
         })
@@ -128,6 +161,11 @@ impl Act {
             Self::Disconnect(_) => "< disconnect",
             Self::DisconnectAll => "< disconnect all",
             Self::Connect(_) => "< connect",
+            Self::Reconnect(..) => "< reconnect",
+            Self::Restart(_) => "< restart",
+            Self::Enable(_) => "< enable",
+            Self::Disable(_) => "< disable",
+            Self::Change(_) => "! change",
             Self::Reload => "< reload",
             Self::Shutdown => "< shutdown",
         }
@@ -191,6 +229,11 @@ impl<M: Machine> Node<M> {
             Kind::Connect => each(Act::Connect),
             Kind::Disconnect => each(Act::Disconnect),
             Kind::DisconnectAll => vec![Act::DisconnectAll],
+            Kind::Reconnect => self.reconnects(),
+            Kind::Restart => each(Act::Restart),
+            Kind::Enable => each(Act::Enable),
+            Kind::Disable => each(Act::Disable),
+            Kind::Change => running().map(Act::Change).collect(),
             Kind::Reload => vec![Act::Reload],
             Kind::Shutdown => vec![Act::Shutdown],
             Kind::Late => {
@@ -198,6 +241,17 @@ impl<M: Machine> Node<M> {
                 if late { vec![Act::Late] } else { Vec::new() }
             }
         }
+    }
+
+    /// Which attempt is named matters only while another one is ready.
+    fn reconnects(&self) -> Vec<Act> {
+        let servers = self.servers.iter().zip(0..);
+        let named = |(name, at)| {
+            let ready = self.world.machine().phase_of(name) == "ready";
+            let other = ready.then_some(Act::Reconnect(at, Named::Other));
+            std::iter::once(Act::Reconnect(at, Named::Nothing)).chain(other)
+        };
+        servers.flat_map(named).collect()
     }
 
     /// Lets something happen.
@@ -231,6 +285,18 @@ impl<M: Machine> Node<M> {
             Act::Disconnect(at) => drop(world.disconnect(name(at))?),
             Act::DisconnectAll => drop(world.disconnect_all()?),
             Act::Connect(at) => drop(world.connect(name(at))?),
+            Act::Reconnect(at, named) => {
+                let over = world.driver.gone().last().copied();
+                let over = over.unwrap_or(ConnId::new(u64::MAX));
+                world.reconnect(name(at), (named == Named::Other).then_some(over))?;
+            }
+            Act::Restart(at) => drop(world.restart(name(at))?),
+            Act::Enable(at) => drop(world.enable(name(at))?),
+            Act::Disable(at) => drop(world.disable(name(at))?),
+            Act::Change(at) => world.change(name(at), |offers| {
+                let tool = if offers.tools == ["echo"] { "other" } else { "echo" };
+                offers.tools = vec![tool.into()];
+            }),
             Act::Reload => {
                 if let Some(config) = configs.iter().rev().nth(usize::from(reloads)) {
                     world.set_config(config.clone());
@@ -255,7 +321,12 @@ impl<M: Machine> Node<M> {
             | Act::Fail(at)
             | Act::Complain(at)
             | Act::Disconnect(at)
-            | Act::Connect(at) => vec![servers[at].clone()],
+            | Act::Connect(at)
+            | Act::Reconnect(at, _)
+            | Act::Restart(at)
+            | Act::Enable(at)
+            | Act::Disable(at)
+            | Act::Change(at) => vec![servers[at].clone()],
             Act::Cancel(call) => self.world.server_of_call(call).into_iter().collect(),
             Act::Deliver(Lane::Read(_))
             | Act::Tick

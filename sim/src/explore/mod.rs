@@ -89,6 +89,13 @@ impl Scope {
         self
     }
 
+    /// All kinds together may happen at most so many times.
+    #[must_use]
+    pub const fn at_most(mut self, times: u8) -> Self {
+        self.left.set_all(times);
+        self
+    }
+
     /// The same without any reduction: only worlds that agree in what may still happen and in
     /// how many things of each kind there were count as one. For checking the reduction.
     #[must_use]

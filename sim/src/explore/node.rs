@@ -13,32 +13,52 @@ use crate::world::World;
 use super::Reduction;
 use super::act::Kind;
 
-/// How often each kind of thing may still happen.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub(super) struct Left([u8; Kind::ALL.len()]);
+/// How often each kind of thing may still happen, and how many things in all.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) struct Left {
+    each: [u8; Kind::ALL.len()],
+    all: u8,
+}
+
+/// Nothing, as often as one likes.
+impl Default for Left {
+    fn default() -> Self {
+        Self { each: [0; Kind::ALL.len()], all: u8::MAX }
+    }
+}
 
 impl Left {
     pub(super) const fn set(&mut self, kind: Kind, times: u8) {
-        self.0[kind as usize] = times;
+        self.each[kind as usize] = times;
+    }
+
+    pub(super) const fn set_all(&mut self, times: u8) {
+        self.all = times;
     }
 
     pub(super) const fn allows(&self, kind: Kind) -> bool {
-        self.0[kind as usize] > 0
+        self.each[kind as usize] > 0 && self.all > 0
     }
 
     /// How often it may happen after this time.
     pub(super) const fn spend(&mut self, kind: Kind) -> u8 {
-        let times = &mut self.0[kind as usize];
-        if *times < u8::MAX {
-            *times = times.saturating_sub(1);
-        }
+        let times = &mut self.each[kind as usize];
+        *times = less(*times);
+        self.all = less(self.all);
         *times
     }
 
     /// Whether everything that may happen under `other` may happen under this.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(own, other)| own >= other)
+        let counts = self.each.iter().zip(&other.each);
+        let each = |(own, others): (&u8, &u8)| own >= others.min(&other.all);
+        self.all >= other.all && { counts }.all(each)
     }
+}
+
+/// [`u8::MAX`] is without end.
+const fn less(times: u8) -> u8 {
+    if times < u8::MAX { times.saturating_sub(1) } else { times }
 }
 
 /// A world on the way.

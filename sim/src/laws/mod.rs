@@ -238,6 +238,10 @@ impl Laws {
         self.gate.is_reading()
     }
 
+    pub(crate) fn is_back_by_itself(&self, server: &ServerName) -> bool {
+        self.starts.is_back_by_itself(server)
+    }
+
     pub(crate) fn server_of_call(&self, call: CallId) -> Option<&ServerName> {
         self.calls.server_of(call)
     }

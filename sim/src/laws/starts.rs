@@ -98,6 +98,11 @@ impl Starts {
         }
     }
 
+    /// Whether it was lost and started by itself since it was stable or somebody acted.
+    pub(super) fn is_back_by_itself(&self, server: &ServerName) -> bool {
+        self.servers.get(server).is_some_and(|past| past.automatic > 0)
+    }
+
     fn note_let_go(&mut self, seen: &Seen<'_>) {
         match seen.input {
             Some(Input::Host(Request::Disable { server, .. })) => {

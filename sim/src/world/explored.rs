@@ -35,6 +35,13 @@ impl<M: Machine> World<M> {
         self.laws.server_of_call(call).cloned()
     }
 
+    /// Whether a server was lost and started again by itself since it was stable or somebody
+    /// acted.
+    #[must_use]
+    pub fn is_back_by_itself(&self, server: &ServerName) -> bool {
+        self.laws.is_back_by_itself(server)
+    }
+
     /// A number that is equal for worlds that will go on alike.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
