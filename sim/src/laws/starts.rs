@@ -48,6 +48,8 @@ enum LetGo {
     Alone,
     /// With all others: a start brings it back as well.
     WithAll,
+    /// It switched it off.
+    Switched,
 }
 
 impl Starts {
@@ -80,6 +82,9 @@ impl Starts {
             let past = self.servers.entry(server.name.clone()).or_default();
             // What runs, or runs again by itself, needs no start: nobody is waiting for one.
             let itself = matches!(server.state, ServerState::Retrying { .. });
+            // What its definition switches off and on again begins anew.
+            let off = matches!(server.state, ServerState::Disabled | ServerState::Skipped { .. });
+            past.let_go = past.let_go.filter(|how| !off || *how == LetGo::Switched);
             past.ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
         }
         self.servers.retain(|name, _| seen.server(name).is_some());
@@ -106,7 +111,7 @@ impl Starts {
     fn note_let_go(&mut self, seen: &Seen<'_>) {
         match seen.input {
             Some(Input::Host(Request::Disable { server, .. })) => {
-                self.let_go(server, LetGo::Alone);
+                self.let_go(server, LetGo::Switched);
             }
             Some(Input::Host(Request::Disconnect { server, .. })) if is_let_go(seen, server) => {
                 self.let_go(server, LetGo::Alone);
@@ -141,7 +146,7 @@ impl Starts {
             }
             Some(Input::Host(Request::Start { .. })) => {
                 for past in self.servers.values_mut() {
-                    past.let_go = past.let_go.filter(|how| *how == LetGo::Alone);
+                    past.let_go = past.let_go.filter(|how| *how != LetGo::WithAll);
                 }
             }
             Some(Input::Io(Fact::ConfigRead { .. })) => {
