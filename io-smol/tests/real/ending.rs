@@ -173,7 +173,8 @@ fn killed(manners: &str, unguarded: bool) -> String {
 
 fn check_gone(mark: &str) {
     let variable = "TIDEGATE_SMOL_OUTER";
-    crate::project::check_gone(variable, mark, Duration::from_secs(3));
+    // That it takes 3 s at most is measured by the benchmarks; a busy machine may take longer.
+    crate::project::check_gone(variable, mark, Duration::from_secs(15));
 }
 
 #[test]
