@@ -68,8 +68,8 @@ impl Hub {
     /// Follows changes of resources from here on, or no more.
     pub fn watch(&mut self, now: Timestamp, on: bool, out: &mut Outbox) {
         if core::mem::replace(&mut self.live.watching, on) != on {
-            for name in self.by_conn.values().cloned().collect::<Vec<_>>() {
-                self.with_live(&name, |server| server.watch(now, on, out));
+            for conn in self.by_conn.keys().copied().collect::<Vec<_>>() {
+                self.with_server(conn, now, out, |server, out| server.watch(now, on, out));
             }
         }
     }
@@ -89,15 +89,11 @@ impl Hub {
     /// A server is ready and its calls were sent: whatever else it has is asked for.
     pub(super) fn load_extras(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let watching = self.live.watching;
-        self.with_live(name, |server| server.load_extras(now, watching, out));
-    }
-
-    fn with_live(&mut self, name: &ServerName, act: impl FnOnce(&mut Server)) {
         let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) else {
             return;
         };
         let (conn, before) = (server.conn(), server.deadline());
-        act(server);
+        server.load_extras(now, watching, out);
         let after = server.deadline();
         self.set_alarm(conn, before, after);
     }

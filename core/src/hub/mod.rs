@@ -168,9 +168,7 @@ impl Hub {
             Fact::OpenFailed { conn, error } => {
                 self.with_server(conn, now, out, |server, _| server.handle_open_failed(now, error))
             }
-            Fact::Received { conn, bytes } => self.with_server(conn, now, out, |server, out| {
-                server.handle_received(now, &bytes, out)
-            }),
+            Fact::Received { conn, bytes } => self.handle_received(now, conn, &bytes, out),
             Fact::Complained { conn, bytes } => {
                 if self.options.forward_stderr
                     && let Some(server) = self.by_conn.get(&conn)
@@ -191,6 +189,20 @@ impl Hub {
             }),
             Fact::Closed { conn, exit } => {
                 self.with_server(conn, now, out, |server, out| server.handle_closed(now, exit, out))
+            }
+        }
+    }
+
+    /// A server wrote something; what it says is heeded before more is heard of it.
+    fn handle_received(&mut self, now: Timestamp, conn: ConnId, bytes: &[u8], out: &mut Outbox) {
+        let mut rest = bytes;
+        loop {
+            let before = rest.len();
+            self.with_server(conn, now, out, |server, out| {
+                server.handle_received(now, &mut rest, out)
+            });
+            if rest.is_empty() || rest.len() == before {
+                return;
             }
         }
     }

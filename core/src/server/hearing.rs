@@ -69,8 +69,8 @@ impl Server {
                 let reply = reply.map_err(|error| CallError::Rpc { error });
                 signals.push(Signal::Answered { call, reply });
             }
-            // What came in one chunk is heard to its end, also after something in it ended the
-            // conversation: then nobody waits for the handshake any more.
+            // A batch is heard to its end, also after something in it ended the conversation:
+            // then nobody waits for the handshake any more.
             Heard::Answered { asked: Asked::Initialize, reply } => {
                 if let Phase::Greeting { .. } = self.phase {
                     match reply {

@@ -184,13 +184,15 @@ impl Server {
     }
 
     /// Follows changes of its resources from here on, or no more.
-    pub fn watch(&mut self, now: Timestamp, on: bool, out: &mut Outbox) {
-        self.talk(now, &mut Vec::new(), out, |live, _, talk| {
+    pub fn watch(&mut self, now: Timestamp, on: bool, out: &mut Outbox) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        self.talk(now, &mut signals, out, |live, _, talk| {
             if let Some(Resources { watch: Some(watch), offer, .. }) = live.resources.as_deref_mut()
             {
                 watch.switch(on, &offer.resources, talk);
             }
         });
+        signals
     }
 
     /// The addresses of the resources whose changes are followed, in order (G51).

@@ -33,7 +33,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::bytes::{Bytes, Json};
+use crate::bytes::Json;
 use crate::command::{Command, Launch};
 use crate::error::{CallError, Cause, Exit, Failure, OpenError, Problem, Stage};
 use crate::id::{CallId, ConnId, ServerName};
@@ -119,6 +119,28 @@ pub enum Signal {
     Logged(Json),
     /// Something a person may want to know.
     Found(Problem),
+}
+
+impl Signal {
+    /// Whether the hub has to act on it before the server hears the next line.
+    const fn is_turn(&self) -> bool {
+        match self {
+            Self::Greeted
+            | Self::Ready
+            | Self::ToolsListed
+            | Self::ResourcesListed
+            | Self::PromptsListed
+            | Self::Deaf
+            | Self::Failed
+            | Self::Gone => true,
+            Self::Updated(_)
+            | Self::Notified { .. }
+            | Self::Answered { .. }
+            | Self::Progressed { .. }
+            | Self::Logged(_)
+            | Self::Found(_) => false,
+        }
+    }
 }
 
 /// One attempt to run one server.
@@ -259,19 +281,26 @@ impl Server {
         signals
     }
 
-    /// The server wrote something.
+    /// The server wrote something. Takes from `bytes` what came before the hub has to act, and
+    /// is given the rest then: however a stream is cut, the same follows from it (G44).
     pub fn handle_received(
         &mut self,
         now: Timestamp,
-        bytes: &Bytes,
+        bytes: &mut &[u8],
         out: &mut Outbox,
     ) -> Vec<Signal> {
         let mut signals = Vec::new();
-        if self.stage().is_some() {
+        while self.stage().is_some() && !bytes.is_empty() {
+            let before = signals.len();
             for heard in self.session.handle_received(bytes, &self.name, &self.setting, out) {
                 self.hear(now, heard, &mut signals, out);
             }
+            if signals.iter().skip(before).any(Signal::is_turn) {
+                return signals;
+            }
         }
+        // Nobody listens any more.
+        *bytes = &[];
         signals
     }
 

@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use crate::bytes::{Bytes, Json};
+use crate::bytes::Json;
 use crate::command::Command;
 use crate::error::RpcError;
 use crate::id::{CallId, ConnId, Counter, ServerName};
@@ -183,20 +183,25 @@ impl Session {
         self.lines = Lines::new(0);
     }
 
-    /// Takes in what the server wrote.
+    /// Takes in what the server wrote up to the end of one line, or all of it. Line by line,
+    /// because what one line leads to decides what the next one means, whether both came in one
+    /// chunk or not (G44).
     pub fn handle_received(
         &mut self,
-        bytes: &Bytes,
+        bytes: &mut &[u8],
         name: &ServerName,
         setting: &Setting,
         out: &mut Outbox,
     ) -> Vec<Heard> {
         let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
         let mut heard = Vec::new();
-        for frame in lines.push(bytes) {
+        let mut frames = lines.push(bytes);
+        if let Some(frame) = frames.next() {
             self.hear(frame, name, setting, &mut heard, out);
         }
+        let left = frames.left();
         self.lines = lines;
+        *bytes = bytes.get(bytes.len() - left..).unwrap_or_default();
         heard
     }
 

@@ -62,7 +62,8 @@ pub enum Frame<'a> {
     },
 }
 
-/// The frames that one chunk completes. What is not taken is lost.
+/// The frames that one chunk completes. What is not taken is lost, unless it is pushed again;
+/// see [`Frames::left`].
 #[must_use]
 #[derive(Debug)]
 pub struct Frames<'a> {
@@ -152,6 +153,14 @@ impl Frame<'_> {
         let mut tail = Vec::new();
         keep_end(&mut tail, line);
         Self::NotUtf8 { bytes: line.len(), head, tail }
+    }
+}
+
+impl Frames<'_> {
+    /// How many bytes of the chunk were not taken yet.
+    #[must_use]
+    pub const fn left(&self) -> usize {
+        self.rest.len()
     }
 }
 

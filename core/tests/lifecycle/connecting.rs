@@ -1,16 +1,16 @@
 //! Disconnecting and connecting again.
 
-use tidegate_core::bytes::Json;
+use tidegate_core::bytes::{Bytes, Json};
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{Cause, Excess, Exit};
+use tidegate_core::error::{Category, Cause, Excess, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
 use tidegate_core::id::{ConnId, OpId};
-use tidegate_core::input::Request;
+use tidegate_core::input::{Fact, Request};
 use tidegate_core::options::Options;
 use tidegate_core::tools::catalog::ToolState;
 
-use crate::play::{HELLO, Play, one, two};
+use crate::play::{ECHO, HELLO, Play, one, two};
 
 /// G3: disconnect one, the other goes on.
 #[test]
@@ -64,4 +64,63 @@ fn an_answer_in_the_same_chunk_as_a_fatal_one_does_not_revive_the_server() {
     assert_eq!(play.take_commands(), [Command::CloseInput { conn: ConnId::new(0) }]);
     let ServerState::Failed { failure } = play.state("a") else { panic!() };
     assert_eq!(failure.cause, Cause::Limit { what: Excess::Message, limit: 512 });
+}
+
+/// G44: what a server says in one breath is what it says line by line, also where a line answers
+/// what the line before it led us to ask.
+#[test]
+fn where_a_stream_is_cut_makes_no_difference_to_what_follows_from_it() {
+    let answer = |id, result| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n");
+    let log = |level| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"level\":\"{level}\"}}}}\n"
+        )
+    };
+    let next = ECHO.replace("}]}", "}],\"nextCursor\":\"2\"}").replace("echo", "other");
+    let stream = [
+        log("one"),
+        answer(1, HELLO),
+        answer(2, &next),
+        answer(3, ECHO),
+        answer(4, r#"{"content":[]}"#),
+        answer(1, HELLO),
+        log("two"),
+    ]
+    .concat();
+    let heard = |cuts: usize| {
+        let mut play = one();
+        play.start().opened(0).call(1, "a", "echo");
+        for piece in stream.as_bytes().chunks(cuts) {
+            let bytes = Bytes(piece.to_vec());
+            play.io(Fact::Received { conn: ConnId::new(0), bytes });
+        }
+        assert_eq!(play.state("a"), ServerState::Connected);
+        assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+        // What is derived from servers is said once at the end of each step, states the last
+        // only.
+        play.events.retain(|event| !matches!(event, Event::ServerChanged { .. }));
+        let mut events: Vec<String> = play.events.iter().map(|it| format!("{it:?}")).collect();
+        events.sort();
+        (play.take_commands(), events)
+    };
+    let whole = heard(stream.len());
+    for cuts in [1, 7, 100, 200] {
+        assert_eq!(heard(cuts), whole, "cut into pieces of {cuts} bytes");
+    }
+}
+
+/// G36: what is not followed is said, also if following begins long after the list came.
+#[test]
+fn resources_that_are_too_many_to_be_followed_are_a_problem_whenever_following_begins() {
+    let source = Source::inline("test", r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    let mut options = Options::new("/project", vec![source]);
+    options.limits.subscriptions_per_server = 1;
+    let mut play = Play::with(options);
+    let hello = HELLO.replace("\"tools\":{}", "\"resources\":{\"subscribe\":true}");
+    play.start().opened(0).answers(0, 1, &hello);
+    play.answers(0, 2, r#"{"resources":[{"uri":"r:1","name":"1"},{"uri":"r:2","name":"2"}]}"#);
+    play.answers(0, 3, r#"{"resourceTemplates":[]}"#).host(Request::Watch { on: true });
+    let told = |event: &Event| matches!(event, Event::ProblemFound(problem) if problem.category == Category::NotSubscribed);
+    assert!(play.events.iter().any(told), "{:?}", play.events);
+    assert!(play.sent().contains("resources/subscribe"));
 }
