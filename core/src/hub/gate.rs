@@ -151,7 +151,9 @@ impl Hub {
                     report.failed.push((name, late(slot, elapsed_ms)));
                 }
                 Some(slot) => match (slot.state(), slot.standing) {
-                    (ServerState::Failed { failure }, _) => report.failed.push((name, failure)),
+                    (ServerState::Failed { failure } | ServerState::Suspended { failure }, _) => {
+                        report.failed.push((name, failure));
+                    }
                     (_, Standing::Off(reason)) => report.skipped.push((name, reason)),
                     _ => report.skipped.push((name, Skip::Disconnected)),
                 },

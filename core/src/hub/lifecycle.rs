@@ -30,7 +30,8 @@ impl Hub {
             Ok(Transport::Http(_) | Transport::Sse(_)) => return,
             Err(message) => {
                 let message = message.clone();
-                return slot.set_invalid(&message);
+                slot.set_invalid(&message);
+                return self.fail_waiting(name, out);
             }
         };
         let conn = ConnId::new(self.next_conn.next());
@@ -127,6 +128,10 @@ impl Hub {
 
     fn ready(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
+        if slot.server.as_ref().is_none_or(|server| server.tools().is_none()) {
+            // Its last words were its list: it was lost before anything could be made of it.
+            return;
+        }
         // A live list takes the place of a cached one, also of one that is still being read.
         slot.cached = Cached::Unknown;
         slot.losses.note_ready(now);
@@ -138,13 +143,12 @@ impl Hub {
     /// A list of tools came: it is offered and stored.
     fn tools_listed(&mut self, name: &ServerName, out: &mut Outbox) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        slot.live = slot.server.as_ref().and_then(Server::tools).cloned();
+        let Some(tools) = slot.server.as_ref().and_then(Server::tools).cloned() else { return };
         self.touched.insert(name.clone());
         let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
-        if let Some(tools) = slot.server.as_ref().and_then(Server::tools) {
-            let content = cache::encode(name, fingerprint, tools).into_bytes().into();
-            out.command(Command::WriteCache { key, content });
-        }
+        let content = cache::encode(name, fingerprint, &tools).into_bytes().into();
+        slot.live = Some(tools);
+        out.command(Command::WriteCache { key, content });
     }
 
     fn failed(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {

@@ -49,9 +49,9 @@ impl Losses {
         // L4: never at once, so that a deadline is always ahead.
         let delay_ms = backoff.delay_ms(self.starts).max(1);
         self.starts += 1;
-        Some(now.plus(
-            delay_ms.saturating_add(entropy.below(Backoff::jitter_ms(delay_ms).saturating_add(1))),
-        ))
+        let jitter_ms = entropy.below(Backoff::jitter_ms(delay_ms).saturating_add(1));
+        // At the end of time there is no later.
+        Some(now.plus(delay_ms.saturating_add(jitter_ms))).filter(|at| *at > now)
     }
 
     /// What tells these losses from others, times relative to `now`: only where there are some
@@ -104,9 +104,7 @@ impl Hub {
 
     /// Follows when a server wants to be started again.
     pub(super) fn arm_retry(&mut self, name: &ServerName) {
-        let Some(slot) = self.slots.get_mut(name) else {
-            return self.retries.retain(|(_, waiting)| waiting != name);
-        };
+        let Some(slot) = self.slots.get_mut(name) else { return };
         let at = if let Standing::Later(at) = slot.standing { Some(at) } else { None };
         if slot.armed != at {
             if let Some(before) = slot.armed {

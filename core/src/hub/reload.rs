@@ -162,15 +162,21 @@ impl Hub {
         self.touched.extend(self.order.iter().cloned());
         for change in config::diff::diff(&present, &definitions) {
             match change {
-                Change::Keep(definition) => self.keep(definition, &mut report, &mut skipped),
+                Change::Keep(definition) if self.is_as_free(&definition) => {
+                    self.keep(definition, &mut report, &mut skipped);
+                }
                 Change::Start(definition) => {
                     self.replace(definition, &mut report, &mut skipped, now)
                 }
-                Change::Restart(definition) => {
+                Change::Keep(definition) | Change::Restart(definition) => {
                     let name = definition.name.clone();
                     self.replace(definition, &mut report, &mut skipped, now);
                     self.stop(&name, now, out);
-                    if self.slots.get(&name).is_some_and(|slot| !slot.is_connecting()) {
+                    // Calls wait on for a server that follows at once, whatever it was before.
+                    let follows = |slot: &Held<Slot>| {
+                        matches!(slot.standing, Standing::Wanted | Standing::Again)
+                    };
+                    if !self.slots.get(&name).is_some_and(follows) {
                         self.fail_waiting(&name, out);
                     }
                 }
@@ -272,9 +278,18 @@ impl Hub {
         }
         self.stop(name, now, out);
         self.fail_waiting(name, out);
+        self.arm_retry(name);
         if gone {
             self.slots.remove(name);
         }
+    }
+
+    /// Whether a definition may be run if and only if the present one of that name may: one that
+    /// says the same elsewhere may need an approval, or need it no more (G15).
+    fn is_as_free(&self, definition: &Definition) -> bool {
+        let present = self.slots.get(&definition.name).map(|slot| slot.standing);
+        let off = if let Some(Standing::Off(reason)) = present { Some(reason) } else { None };
+        off == self.skip(definition)
     }
 
     /// Why a definition is not to be started, if it is not (G15).

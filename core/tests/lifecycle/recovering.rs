@@ -9,7 +9,7 @@ use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
 use tidegate_core::tools::catalog::ToolState;
 
-use crate::play::{Play, file_options, one, read_of};
+use crate::play::{ECHO, HELLO, Play, file_options, one, read_of, two};
 
 fn op(number: u64) -> OpId {
     OpId::new(number)
@@ -225,4 +225,36 @@ fn a_discovery_that_fails_as_a_whole_is_one_problem() {
     };
     assert_eq!(play.events.iter().filter(failed).count(), 1);
     assert_eq!(play.tools(), []);
+}
+
+/// G31: what is suspended when the gate opens has failed, with its reason.
+#[test]
+fn a_server_that_is_suspended_before_the_gate_opens_is_reported_as_failed() {
+    let mut play = two();
+    play.start();
+    play.connect(0).closed(0, Exit::Code(1));
+    // The attempts of `a` after the first one, beside the one of `b`.
+    for (conn, pause) in (2..).zip([700, 1_300, 2_600, 5_100, 10_100]) {
+        play.sleep(play.now + pause).connect(conn).closed(conn, Exit::Code(1));
+    }
+    assert!(matches!(play.state("a"), ServerState::Suspended { .. }) && !play.gate_is_open());
+    play.sleep(30_000);
+    let failed: Vec<&str> = play.report().failed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((failed, &play.report().skipped[..]), (vec!["a", "b"], &[][..]));
+}
+
+/// L8: a list in a server's last words is one nobody can use any more: what waits for it waits
+/// for its next attempt.
+#[test]
+fn calls_wait_on_when_a_server_ends_with_its_list_in_its_last_words() {
+    let mut play = one();
+    play.start().opened(0).call(1, "a", "echo").answers(0, 1, HELLO);
+    let conn = ConnId::new(0);
+    let list = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{ECHO}}}"#);
+    play.io(Fact::Received { conn, bytes: list.as_str().into() });
+    play.io(Fact::OutputEnded { conn }).closed(0, Exit::Code(0));
+    assert!(matches!(play.state("a"), ServerState::Retrying { .. }));
+    assert_eq!(play.outcome(1), None);
+    play.sleep(1_000).connect(1).answers(1, 3, r#"{"content":[]}"#);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
 }

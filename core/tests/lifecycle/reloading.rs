@@ -1,8 +1,8 @@
 //! Reloads, approval and what is switched off.
 
 use tidegate_core::command::Command;
-use tidegate_core::error::Exit;
-use tidegate_core::event::{Event, OpResult, ServerState, Skip};
+use tidegate_core::error::{CallError, Exit};
+use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
 use tidegate_core::id::{OpId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
@@ -91,4 +91,87 @@ fn a_disabled_server_is_listed_and_never_started() {
     play.host(Request::Connect { op: OpId::new(1), server: "a".into() });
     let skipped = OpResult::Skipped { reason: Skip::Disabled };
     assert!(play.events.contains(&Event::Done { op: OpId::new(1), result: skipped }));
+}
+
+fn config(text: &str) -> Found {
+    Found::Content(text.into())
+}
+
+/// L8: a definition that cannot be used starts nothing, so nothing waits for it.
+#[test]
+fn calls_end_when_a_running_server_is_to_follow_a_definition_that_is_not_valid() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.start();
+    let read = read_of(&mut play);
+    let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    play.io(Fact::ConfigRead { read, found }).connect(0);
+    play.host(Request::Reload { op: OpId::new(1) });
+    let read = read_of(&mut play);
+    play.io(Fact::ConfigRead { read, found: config(r#"{"mcpServers":{"a":{"args":[]}}}"#) });
+    play.call(1, "a", "echo").closed(0, Exit::Code(0));
+    assert!(matches!(play.state("a"), ServerState::Failed { .. }));
+    assert!(matches!(play.outcome(1), Some(Outcome::Failed(CallError::NotConnected { .. }))));
+}
+
+/// G12, L8: a lost server whose definition changes starts with the new one, once and at once,
+/// and what waited for it waits on.
+#[test]
+fn calls_wait_on_when_a_lost_server_follows_another_definition() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.start();
+    let read = read_of(&mut play);
+    let found = config(r#"{"mcpServers":{"a":{"command":"old"}}}"#);
+    play.io(Fact::ConfigRead { read, found }).connect(0).closed(0, Exit::Code(1));
+    play.call(1, "a", "echo").host(Request::Reload { op: OpId::new(1) });
+    let read = read_of(&mut play);
+    let found = config(r#"{"mcpServers":{"a":{"command":"new"}}}"#);
+    play.io(Fact::ConfigRead { read, found });
+    assert_eq!(play.outcome(1), None);
+    let commands = |play: &mut Play| -> Vec<String> {
+        let command = |command| match command {
+            Command::Open { launch, .. } => Some(launch.command),
+            _ => None,
+        };
+        play.take_commands().into_iter().filter_map(command).collect()
+    };
+    assert_eq!(commands(&mut play), ["new"]);
+    play.sleep(20_000);
+    assert_eq!(commands(&mut play), [""; 0]);
+    play.connect(1).answers(1, 3, r#"{"content":[]}"#);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+}
+
+/// G15, F-038: where a definition stands decides whether it may run, also if nothing else of it
+/// changes.
+#[test]
+fn a_definition_that_moves_between_user_and_project_is_approved_or_not_where_it_stands() {
+    let places = tidegate_core::config::Places {
+        cwd: "/p".into(),
+        config_dir: Some("/home/u/.config".into()),
+        ..Default::default()
+    };
+    let mut play = Play::with(Options::new("/p", places.sources()));
+    let follow = |play: &mut Play, place: &str| {
+        for command in play.take_commands() {
+            if let Command::ReadConfig { read, path, .. } = command {
+                let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+                let found = if path.starts_with(place) { found } else { Found::Nothing };
+                play.io(Fact::ConfigRead { read, found });
+            }
+        }
+    };
+    play.start();
+    follow(&mut play, "/p/mcp.json");
+    assert_eq!(play.state("a"), ServerState::NeedsApproval);
+    play.host(Request::Reload { op: OpId::new(1) });
+    follow(&mut play, "/home/u");
+    play.connect(0);
+    assert_eq!(play.state("a"), ServerState::Connected);
+    play.host(Request::Reload { op: OpId::new(2) });
+    follow(&mut play, "/p/mcp.json");
+    assert_eq!(play.state("a"), ServerState::NeedsApproval);
+    assert_eq!(play.tools(), []);
+    play.host(Request::Connect { op: OpId::new(3), server: "a".into() });
+    let skipped = OpResult::Skipped { reason: Skip::NeedsApproval };
+    assert!(play.events.contains(&Event::Done { op: OpId::new(3), result: skipped }));
 }
