@@ -185,13 +185,18 @@ impl Driver {
             self.connections.look(Instant::now());
             self.settle(now);
         }
+        self.fire(now);
+        self.settle(now);
+    }
+
+    /// Lets everything happen that is due.
+    fn fire(&mut self, now: Timestamp) {
         if self.runtime.poll_timeout().is_some_and(|deadline| deadline.at <= now) {
             if let Some(recorder) = &mut self.recorder {
                 recorder.tick(now);
             }
             self.runtime.handle_timeout(now);
             self.drain(now);
-            self.settle(now);
         }
     }
 
@@ -211,6 +216,11 @@ impl Driver {
                 self.handle(at, Input::Host(Request::Shutdown));
             }
             Message::Call(new, scope, reply) => {
+                if scope.is_some() {
+                    // What is due first may give a name to another tool: a scope is checked with
+                    // the catalogue by which the call is made.
+                    self.fire(at);
+                }
                 let refused = scope.map(|it| it.check(self.runtime.catalog(), &new.target));
                 if let Some(Err(error)) = refused {
                     reply.give(Outcome::Failed(error));

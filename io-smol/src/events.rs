@@ -135,8 +135,15 @@ fn text_bytes(event: &Event) -> usize {
         event
     {
         json.as_str().len()
-    } else if let Event::Complained { text, .. } = event {
+    } else if let Event::Notified { method, params, .. } = event {
+        method.len() + params.as_ref().map_or(0, |params| params.as_str().len())
+    } else if let Event::Complained { text, .. } | Event::ResourceUpdated { uri: text, .. } = event
+    {
         text.len()
+    } else if let Event::ProblemFound(problem) = event {
+        problem.message.len()
+    } else if let Event::ServerChanged { state, .. } = event {
+        state.failure().map_or(0, |failure| failure.stderr_tail.len())
     } else {
         0
     }
@@ -173,6 +180,26 @@ mod tests {
         assert_eq!(events.try_next(), Some(News::Missed(2)));
         assert!(matches!(events.try_next(), Some(News::Event(Event::Logged { .. }))));
         assert_eq!(events.try_next(), None);
+    }
+
+    /// L10: whatever a server may choose the length of.
+    #[test]
+    fn notifications_of_any_kind_count_by_their_bytes() {
+        let text = "x".repeat(NEWS_BYTES_MAX / 2);
+        let method = text.clone();
+        let params = Some(Json::new(format!("\"{text}\"")));
+        let long = [
+            Event::Notified { server: "a".into(), method, params: None },
+            Event::Notified { server: "a".into(), method: "m".into(), params },
+            Event::ResourceUpdated { server: "a".into(), uri: text },
+        ];
+        for event in long {
+            let (observer, mut events) = subscription();
+            for _ in 0..3 {
+                observer.tell(&event);
+            }
+            assert!(matches!(events.try_next(), Some(News::Missed(1 | 2))), "{:.40?}", event);
+        }
     }
 
     #[test]
