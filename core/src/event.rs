@@ -198,7 +198,7 @@ impl ServerState {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Skip {
-    /// Its definition switches it off.
+    /// Switched off, in its definition or by the host.
     Disabled,
     /// It waits for the user's approval.
     NeedsApproval,
@@ -219,7 +219,7 @@ impl Skip {
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Disabled => "switched off in its definition",
+            Self::Disabled => "switched off",
             Self::NeedsApproval => "waits for your approval",
             Self::Filtered => "not selected for this run",
             Self::UnsupportedTransport => "its transport is not supported yet (only stdio is)",

@@ -242,7 +242,7 @@ mod tests {
                 │ starting\n   \
                 │ \\x1b[31mfatal\n\
              ○  mine    disabled            stdio         mcp.json:3\n   \
-                switched off in its definition\n"
+                switched off\n"
         );
     }
 

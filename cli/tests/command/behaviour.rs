@@ -44,7 +44,7 @@ fn list_as_json_has_every_server_with_its_state_reason_and_time() {
     assert!(dies["failed_ms"].is_u64() && dies.get("connect_ms").is_none());
     assert_eq!(odd["tools"][1]["state"], "quarantined");
     assert!(odd["tools"][1]["reason"].as_str().unwrap().contains("inputSchema"));
-    assert_eq!(off["reason"], "switched off in its definition");
+    assert_eq!(off["reason"], "switched off");
     assert_eq!(list["problems"][0]["category"], "invalid-tool");
 }
 
