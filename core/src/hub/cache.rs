@@ -16,14 +16,13 @@ use crate::canon::{Fingerprint, canonical};
 use crate::command::{CacheKey, Command};
 use crate::config::Definition;
 use crate::error::{Category, Problem, Severity};
-use crate::held::Held;
 use crate::id::{ReadId, ServerName};
 use crate::input::Found;
 use crate::outbox::Outbox;
 use crate::wire::mcp::{self, ToolDef};
 
 use super::Hub;
-use super::slot::{Cached, Slot};
+use super::slot::Cached;
 
 /// The version of the form of an entry; another one is a miss.
 const VERSION: u32 = 1;
@@ -92,6 +91,7 @@ impl Hub {
         if slot.is_connecting() && slot.cached == Cached::Unknown {
             let read = ReadId::new(self.next_read.next());
             slot.cached = Cached::Asking(read);
+            self.cache_reads.insert(read, name.clone());
             let key = slot.identity(&self.options.setting.cwd).key;
             out.command(Command::ReadCache { read, key });
         }
@@ -104,8 +104,9 @@ impl Hub {
         age_ms: u64,
         out: &mut Outbox,
     ) {
-        let asking = |slot: &&mut Held<Slot>| slot.cached == Cached::Asking(read);
-        let Some(slot) = self.slots.values_mut().find(asking) else {
+        let name = self.cache_reads.remove(&read);
+        let slot = name.and_then(|name| self.slots.get_mut(&name));
+        let Some(slot) = slot.filter(|slot| slot.cached == Cached::Asking(read)) else {
             self.stale_facts += 1;
             return;
         };

@@ -14,6 +14,7 @@ use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 
 use super::slot::{Cached, Slot, Standing};
+use super::straggler::Straggler;
 use super::{Hub, policy::Policy};
 
 /// A start that has not been answered.
@@ -23,9 +24,7 @@ pub(super) struct Gate {
     pub(super) asked_at: Timestamp,
     pub(super) deadline: Option<Timestamp>,
     pub(super) wait: Wait,
-    /// Where the server stands that the gate was last seen to wait for: it is looked at first,
-    /// because thousands of servers settle one after the other.
-    hint: usize,
+    straggler: Straggler,
 }
 
 /// What a gate waits for.
@@ -54,7 +53,7 @@ impl Wait {
 impl Gate {
     pub(super) fn new(op: OpId, now: Timestamp, policy: &Policy) -> Self {
         let deadline = policy.startup_deadline_ms.map(|ms| now.plus(ms));
-        Self { op, asked_at: now, deadline, wait: Wait::Config, hint: 0 }
+        Self { op, asked_at: now, deadline, wait: Wait::Config, straggler: Straggler::default() }
     }
 
     pub(super) fn deadline(&self) -> Option<Deadline> {
@@ -85,7 +84,8 @@ impl Hub {
 
     /// Opens the gates whose time has come; asks the cache where the gate time has passed.
     pub(super) fn conclude_gates(&mut self, now: Timestamp, out: &mut Outbox) {
-        for mut gate in core::mem::take(&mut self.gates) {
+        let mut gates = core::mem::take(&mut self.gates);
+        gates.retain_mut(|gate| {
             if let Wait::Servers { started, skipped, gate_at } = &mut gate.wait
                 && *gate_at <= now
             {
@@ -96,12 +96,13 @@ impl Hub {
                 gate.wait = Wait::Stragglers { started, skipped };
             }
             let overdue = self.stopping || gate.deadline.is_some_and(|deadline| deadline <= now);
-            if overdue || self.may_open(&mut gate) {
+            let opens = overdue || self.may_open(gate);
+            if opens {
                 out.event(Event::GateOpened(self.report(gate, now)));
-            } else {
-                self.gates.push(gate);
             }
-        }
+            !opens
+        });
+        self.gates = gates;
     }
 
     fn may_open(&self, gate: &mut Gate) -> bool {
@@ -114,10 +115,7 @@ impl Hub {
             let connecting = self.slots.get(name).is_some_and(|slot| slot.is_connecting());
             connecting && !(from_cache && self.is_cached(name))
         };
-        let all = started.iter().enumerate();
-        let next = all.cycle().skip(gate.hint).take(started.len()).find(|(_, name)| holds_up(name));
-        gate.hint = next.map_or(0, |(at, _)| at);
-        next.is_none()
+        !gate.straggler.find(started.len(), |at| started.get(at).is_some_and(holds_up))
     }
 
     fn is_cached(&self, name: &ServerName) -> bool {
@@ -125,9 +123,9 @@ impl Hub {
     }
 
     /// Every name in exactly one list (G31).
-    fn report(&self, gate: Gate, now: Timestamp) -> StartReport {
+    fn report(&self, gate: &mut Gate, now: Timestamp) -> StartReport {
         let elapsed_ms = now.since(gate.asked_at);
-        let (started, skipped) = match gate.wait {
+        let (started, skipped) = match core::mem::replace(&mut gate.wait, Wait::Config) {
             Wait::Config => (Vec::new(), Vec::new()),
             Wait::Servers { started, skipped, .. } | Wait::Stragglers { started, skipped } => {
                 (started, skipped)

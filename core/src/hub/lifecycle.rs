@@ -168,7 +168,7 @@ impl Hub {
         slot.server = None;
         match slot.standing {
             Standing::Removed => {
-                self.slots.remove(name);
+                self.forget(name);
             }
             Standing::Again => self.open(name, now, out),
             Standing::Wanted

@@ -102,6 +102,14 @@ impl Hub {
         }
     }
 
+    /// Forgets a server that is neither configured nor running any more.
+    pub(super) fn forget(&mut self, name: &ServerName) {
+        let armed = self.slots.remove(name).and_then(|slot| slot.armed);
+        if let Some(at) = armed {
+            self.retries.remove(&(at, name.clone()));
+        }
+    }
+
     /// Follows when a server wants to be started again.
     pub(super) fn arm_retry(&mut self, name: &ServerName) {
         let Some(slot) = self.slots.get_mut(name) else { return };

@@ -27,6 +27,7 @@ mod problems;
 mod reload;
 mod slot;
 pub mod status;
+mod straggler;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -37,7 +38,7 @@ use crate::entropy::Entropy;
 use crate::error::Cause;
 use crate::event::Event;
 use crate::held::Held;
-use crate::id::{ConnId, Counter, ServerName};
+use crate::id::{ConnId, Counter, ReadId, ServerName};
 use crate::input::Fact;
 use crate::outbox::Outbox;
 use crate::server::{Server, Setting, Signal};
@@ -85,6 +86,8 @@ pub struct Hub {
     retries: BTreeSet<(Timestamp, ServerName)>,
     entropy: Entropy,
     reading: Option<Reading>,
+    /// Whose stored list each read asks for.
+    cache_reads: BTreeMap<ReadId, ServerName>,
     gates: Vec<Gate>,
     ops: Vec<Pending>,
     calls: Held<Calls>,
@@ -141,6 +144,7 @@ impl Hub {
             retries: BTreeSet::new(),
             entropy,
             reading: None,
+            cache_reads: BTreeMap::new(),
             gates: Vec::new(),
             ops: Vec::new(),
             calls,

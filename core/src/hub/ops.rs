@@ -17,12 +17,14 @@ use super::gate::Gate;
 use super::losses::Losses;
 use super::reload::Report;
 use super::slot::{Cached, Slot, Standing};
+use super::straggler::Straggler;
 
 /// An operation that has not ended.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Pending {
     op: OpId,
     pub(super) until: Until,
+    straggler: Straggler,
 }
 
 /// What an operation waits for.
@@ -68,7 +70,7 @@ impl Hub {
     }
 
     fn wait_for(&mut self, op: OpId, until: Until) {
-        self.ops.push(Pending { op, until });
+        self.ops.push(Pending { op, until, straggler: Straggler::default() });
         self.progressed = true;
     }
 
@@ -277,21 +279,26 @@ impl Hub {
 
     /// Ends the operations whose condition holds.
     pub(super) fn conclude_ops(&mut self, now: Timestamp, out: &mut Outbox) {
-        for pending in core::mem::take(&mut self.ops) {
-            match self.result(&pending.until, now) {
-                Some(result) => done(pending.op, result, out),
-                None => self.ops.push(pending),
-            }
-        }
+        let mut ops = core::mem::take(&mut self.ops);
+        ops.retain_mut(|pending| {
+            let result = self.result(pending, now);
+            let ended = result.is_some();
+            result.into_iter().for_each(|result| done(pending.op, result, out));
+            !ended
+        });
+        self.ops = ops;
     }
 
-    fn result(&self, until: &Until, now: Timestamp) -> Option<OpResult> {
+    fn result(&self, pending: &mut Pending, now: Timestamp) -> Option<OpResult> {
         let settled = |name: &ServerName| self.slots.get(name).is_none_or(|s| !s.is_connecting());
         let gone = |name: &ServerName| self.slots.get(name).is_none_or(|s| s.server.is_none());
+        let Pending { until, straggler, .. } = pending;
         match until {
             Until::Reload(report) => {
-                let all = report.started.iter().chain(&report.restarted).all(settled);
-                all.then(|| report.clone().result())
+                let servers = || report.started.iter().chain(&report.restarted);
+                let holds_up = |at| servers().nth(at).is_some_and(|name| !settled(name));
+                let left = straggler.find(servers().count(), holds_up);
+                (!left).then(|| report.clone().result())
             }
             Until::Connect(name) => {
                 settled(name).then(|| self.settled_as(name, OpResult::Superseded))
@@ -307,7 +314,9 @@ impl Hub {
                 if back { Some(OpResult::Superseded) } else { gone(name).then_some(OpResult::Done) }
             }
             Until::DisconnectAll(attempts) => {
-                let left = attempts.iter().any(|conn| self.by_conn.contains_key(conn));
+                let is_left = |conn| self.by_conn.contains_key(conn);
+                let holds_up = |at| attempts.get(at).is_some_and(is_left);
+                let left = straggler.find(attempts.len(), holds_up);
                 (!left).then_some(OpResult::Done)
             }
         }

@@ -280,7 +280,7 @@ impl Hub {
         self.fail_waiting(name, out);
         self.arm_retry(name);
         if gone {
-            self.slots.remove(name);
+            self.forget(name);
         }
     }
 
