@@ -12,7 +12,7 @@ use tidegate_core::bytes::Json;
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::{CallId, OpId, ServerName};
+use tidegate_core::id::{CallId, ConnId, OpId, ServerName};
 use tidegate_core::input::{Request, Target};
 use tidegate_core::tools::catalog::Catalog;
 use tidegate_core::tools::proxy::Scope;
@@ -91,6 +91,55 @@ impl Host {
     /// Disconnects every server; resolves when the last process is gone.
     pub async fn disconnect_all(&self) -> OpResult {
         self.operate(|op| Request::DisconnectAll { op }).await
+    }
+
+    /// Connects one server again; resolves when it has settled. `failed` is the attempt that
+    /// failed the host, if it was one: if another one took its place, that one is left alone.
+    pub async fn reconnect(
+        &self,
+        server: impl Into<ServerName>,
+        failed: Option<ConnId>,
+    ) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Reconnect { op, server, failed }).await
+    }
+
+    /// Stops one server, wherever it stands, and starts it anew; resolves when it has settled.
+    pub async fn restart(&self, server: impl Into<ServerName>) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Restart { op, server }).await
+    }
+
+    /// Switches one server on for this run and connects it; resolves when it has settled.
+    pub async fn enable(&self, server: impl Into<ServerName>) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Enable { op, server }).await
+    }
+
+    /// Switches one server off until it is enabled or no longer configured; resolves when its
+    /// process is gone.
+    pub async fn disable(&self, server: impl Into<ServerName>) -> OpResult {
+        let server = server.into();
+        self.operate(|op| Request::Disable { op, server }).await
+    }
+
+    /// Waits until one server is connected, at most so many milliseconds, and changes nothing;
+    /// resolves earlier if nothing is under way that could connect it. Dropping the future ends
+    /// the waiting.
+    pub async fn await_connected(
+        &self,
+        server: impl Into<ServerName>,
+        timeout_ms: Option<u64>,
+    ) -> OpResult {
+        let server = server.into();
+        let mut waiting = Waiting { inbox: &self.handle.inbox, op: None };
+        let request = |op| {
+            waiting.op = Some(op);
+            Request::AwaitConnected { op, server, timeout_ms }
+        };
+        let result = self.operate(request).await;
+        waiting.op = None;
+        result
     }
 
     /// Ends the runtime within the bounds of the stop ladder; resolves when every server is
@@ -176,6 +225,20 @@ impl Host {
 
     fn op(&self) -> OpId {
         OpId::new(self.handle.ops.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// An operation that somebody waits for, until it has ended.
+struct Waiting<'a> {
+    inbox: &'a Inbox,
+    op: Option<OpId>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(op) = self.op {
+            self.inbox.report(Message::Tell(Request::StopWaiting { op }));
+        }
     }
 }
 
