@@ -112,6 +112,7 @@
 
 mod changes;
 pub mod choices;
+pub mod crowd;
 mod digest;
 pub mod driver;
 pub mod explore;
