@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidegate_core::bytes::Json;
 use tidegate_core::config::Source;
-use tidegate_core::event::Outcome;
+use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::input::Target;
 use tidegate_core::options::Options;
 use tidegate_core::replay::replay;
@@ -100,6 +100,19 @@ impl World {
     /// If it takes too long, if a process is left when the host has stopped, or if the recorded
     /// run does not come out the same when it is replayed.
     pub fn run_with<T>(&self, settings: Settings, body: impl AsyncFnOnce(&Host) -> T) -> T {
+        self.run_within(LIMIT, settings, body)
+    }
+
+    /// The same, and the story may take so long.
+    ///
+    /// # Panics
+    /// As [`Self::run_with`] does.
+    pub fn run_within<T>(
+        &self,
+        limit: Duration,
+        settings: Settings,
+        body: impl AsyncFnOnce(&Host) -> T,
+    ) -> T {
         let trace = self.dir().join("trace.jsonl");
         let settings = settings.with_trace(&trace);
         let (host, driver) = tidegate_smol::open(settings).expect("a driver");
@@ -108,11 +121,11 @@ impl World {
             host.shutdown().await;
             result
         };
-        let limit = async {
-            Timer::after(LIMIT).await;
-            panic!("still running after {LIMIT:?}: {:?}", processes::marked(&self.mark));
+        let hanging = async {
+            Timer::after(limit).await;
+            panic!("still running after {limit:?}: {:?}", processes::marked(&self.mark));
         };
-        let result = tidegate_smol::block_on(driver, future::or(story, limit)).expect("a run");
+        let result = tidegate_smol::block_on(driver, future::or(story, hanging)).expect("a run");
         // L9: `Stopped` follows the end of the last process.
         self.check_nothing_left(Duration::ZERO);
         check_replay(&trace);
@@ -168,6 +181,16 @@ pub async fn say(host: &Host, server: &str, tool: &str, arguments: Value) -> Str
         Outcome::Answered(result) => content::flatten(&result).expect("a result").text,
         other @ (Outcome::Failed(_) | Outcome::Aborted) => panic!("{server} {tool}: {other:?}"),
     }
+}
+
+/// The state of a server.
+///
+/// # Panics
+/// If it is not configured.
+pub async fn state(host: &Host, server: &str) -> ServerState {
+    let servers = host.status().await.servers;
+    let found = servers.into_iter().find(|status| status.name.as_str() == server);
+    found.expect("a configured server").state
 }
 
 /// The scripted server's program.

@@ -58,6 +58,21 @@ pub fn await_marked(mark: &str, count: usize) {
     }
 }
 
+/// The processes this one has started and that were not waited for: living ones and zombies.
+#[must_use]
+pub fn children() -> Vec<u32> {
+    let parent = std::process::id().to_string();
+    let entries = fs::read_dir("/proc").expect("/proc");
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // After the name, which may hold anything: the state and the parent.
+        let rest = stat.rsplit_once(") ").map(|(_, rest)| rest);
+        rest.and_then(|rest| rest.split(' ').nth(1)) == Some(&parent)
+    })
+    .collect()
+}
+
 /// The command lines of processes, for a message.
 #[must_use]
 pub fn describe(pids: &[u32]) -> String {

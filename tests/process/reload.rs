@@ -89,6 +89,31 @@ fn calls_of_a_server_that_a_reload_restarts_end_at_once() {
 }
 
 #[test]
+fn of_two_overlapping_reloads_the_second_alone_counts() {
+    // G16, G53
+    let world = World::default();
+    let entry = |pages| world.scripted(&["--page-size", pages]);
+    write(&world, &[("a", entry("1")), ("b", entry("1"))]);
+    world.run_with(settings(&world), async |host| {
+        host.start().await;
+        let before = pid(host, "a").await;
+        write(&world, &[("a", entry("2")), ("c", entry("1"))]);
+        let mut first = Box::pin(host.reload());
+        assert!(future::poll_once(&mut first).await.is_none());
+        write(&world, &[("a", entry("3")), ("d", entry("1"))]);
+        for result in <[_; 2]>::from(future::zip(first, host.reload()).await) {
+            assert!(matches!(result, OpResult::Reloaded { .. }), "{result:?}");
+        }
+        let servers = host.status().await.servers;
+        let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
+        assert_eq!(names, ["a", "d"]);
+        assert_ne!(pid(host, "a").await, before);
+        pid(host, "d").await;
+        assert_eq!(processes::marked(world.mark()).len(), 2);
+    });
+}
+
+#[test]
 fn many_reloads_calls_and_the_end_in_any_order_leave_nothing() {
     let world = World::default();
     let versions = [
