@@ -385,3 +385,40 @@ fn a_restart_ends_the_calls_of_the_old_process_and_not_those_of_the_new() -> Res
     world.run_until_quiet()?;
     tell!(world)
 }
+
+/// G31: what ran already when a start looked at it has failed when the start answers.
+#[test]
+fn a_start_tells_how_a_server_that_ran_already_is_when_it_answers() -> Result<(), Violation> {
+    // Where nothing comes back by itself.
+    let scene = Scene::new(Policy::documented());
+    let scene = scene.server("old", Script::default()).server("new", slow());
+    let mut world = scene.world();
+    let both = world.model.file().to_vec();
+    world.set_config(both[..1].to_vec());
+    world.start()?;
+    world.run_until_quiet()?;
+    world.set_config(both);
+    world.start()?;
+    world.run_for(100)?;
+    world.crash("old", Exit::Code(3));
+    world.model.doubt(Some("old"));
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+/// G14: what was disconnected by name waits to be connected by name, the others for a start.
+#[test]
+fn a_start_after_disconnecting_all_connects_again() -> Result<(), Violation> {
+    let scene = Scene::default().server("one", Script::default()).server("two", Script::default());
+    let mut world = started(&scene)?;
+    world.disconnect("two")?;
+    world.disconnect_all()?;
+    world.run_until_quiet()?;
+    world.reload()?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    world.start()?;
+    world.run_until_quiet()?;
+    world.check_model()?;
+    tell!(world)
+}

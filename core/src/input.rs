@@ -29,7 +29,8 @@ pub enum Input {
 pub enum Request {
     /// Read the configuration and connect everything it names; ends with
     /// [`Event::GateOpened`](crate::event::Event::GateOpened). Servers that are connected or
-    /// connecting already are left alone.
+    /// connecting already are left alone, and so are those that the host disconnected by name;
+    /// those that it disconnected all at once are connected again (G14).
     Start {
         /// Returned in the event.
         op: OpId,
@@ -58,7 +59,7 @@ pub enum Request {
         server: ServerName,
     },
     /// Disconnect every server; ends with [`Event::Done`](crate::event::Event::Done) when the
-    /// last process is gone.
+    /// last process is gone. The next start connects them again, a reload does not.
     DisconnectAll {
         /// Returned in the event.
         op: OpId,

@@ -39,6 +39,8 @@ pub struct Model {
     /// Whether a server that is lost comes back by itself.
     reconnects: bool,
     watching: bool,
+    /// The reading that is under way is for a start.
+    starts: bool,
     over: bool,
 }
 
@@ -48,6 +50,8 @@ struct Server {
     wanted: bool,
     /// What the host said about its being on or off.
     switch: Option<bool>,
+    /// It is not wanted since the host disconnected every server: the next start brings it back.
+    rests: bool,
     /// The present attempt, and what it runs.
     attempt: Option<(ConnId, Nature, Hashed<Offered>)>,
     /// Whether one can subscribe to the resources of the present attempt.
@@ -127,12 +131,12 @@ impl Model {
 
     /// What tells this expectation from another one.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (&self.file, &self.known, (self.watching, self.over), self.reads.len(), self.servers.len())
-            .hash(state);
+        let flags = (self.watching, self.starts, self.over);
+        (&self.file, &self.known, flags, self.reads.len(), self.servers.len()).hash(state);
         self.reads.values().for_each(|read| read.hash(state));
         for (name, server) in self.servers.iter() {
             let attempt = server.attempt.as_ref().map(|(_, nature, tools)| (*nature, tools));
-            (name, server.wanted, attempt, &server.runs, server.lost).hash(state);
+            (name, server.wanted, server.rests, attempt, &server.runs, server.lost).hash(state);
             (server.switch, server.subscribe).hash(state);
         }
     }
@@ -242,9 +246,16 @@ impl Model {
             }
             Request::Disable { server, .. } => self.switch(server, false),
             Request::Disconnect { server, .. } => self.want(server, false),
+            Request::Start { .. } => self.starts = true,
             Request::DisconnectAll { .. } => {
+                self.starts = false;
                 for entry in self.known.clone().iter() {
+                    let server = self.servers.get(&entry.name);
+                    let rests = server.is_some_and(|server| server.wanted || server.rests);
                     self.want(&entry.name.as_str().into(), false);
+                    if let Some(server) = self.servers.get_mut(&entry.name) {
+                        server.rests = rests;
+                    }
                 }
             }
             Request::Watch { on } => self.watching = *on,
@@ -259,6 +270,7 @@ impl Model {
             && server.is_on(entry)
         {
             server.wanted = wanted;
+            server.rests = false;
             server.lost &= !wanted;
         }
     }
@@ -306,6 +318,7 @@ impl Model {
             let before = self.servers.remove(&entry.name);
             let mut server = before.unwrap_or(Server {
                 wanted: true,
+                rests: false,
                 switch: None,
                 attempt: None,
                 subscribe: false,
@@ -316,10 +329,13 @@ impl Model {
             // Switched on again, it is wanted again, unless the host had disconnected it while
             // it was on.
             server.wanted |= known.is_some_and(|known| !server.is_on(known));
+            server.wanted |= server.rests && self.starts;
+            server.rests &= !self.starts;
             server.lost = false;
             servers.insert(entry.name.clone(), server);
         }
         self.servers = Held::new(servers);
+        self.starts = false;
         self.known = entries;
     }
 }

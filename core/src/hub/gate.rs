@@ -137,8 +137,22 @@ impl Hub {
             connected: Vec::new(),
             deferred: Vec::new(),
             failed: Vec::new(),
-            skipped,
+            skipped: Vec::new(),
         };
+        for (name, reason) in skipped {
+            let ran = matches!(reason, Skip::AlreadyConnected | Skip::AlreadyConnecting);
+            // What ran already may have come to something else since the gate was armed.
+            match self.slots.get(&name) {
+                Some(slot) if ran && slot.is_connected() => {
+                    report.skipped.push((name, Skip::AlreadyConnected));
+                }
+                Some(slot) if ran && slot.is_connecting() => {
+                    report.skipped.push((name, Skip::AlreadyConnecting));
+                }
+                slot if ran => not_running(name, slot.map(|slot| &**slot), &mut report),
+                _ => report.skipped.push((name, reason)),
+            }
+        }
         for name in started {
             match self.slots.get(&name) {
                 Some(slot) if slot.is_connected() => report.connected.push(name),
@@ -148,17 +162,21 @@ impl Hub {
                 Some(slot) if slot.is_connecting() => {
                     report.failed.push((name, late(slot, elapsed_ms)));
                 }
-                Some(slot) => match (slot.state(), slot.standing) {
-                    (ServerState::Failed { failure } | ServerState::Suspended { failure }, _) => {
-                        report.failed.push((name, failure));
-                    }
-                    (_, Standing::Off(reason)) => report.skipped.push((name, reason)),
-                    _ => report.skipped.push((name, Skip::Disconnected)),
-                },
-                None => report.skipped.push((name, Skip::Disconnected)),
+                slot => not_running(name, slot.map(|slot| &**slot), &mut report),
             }
         }
         report
+    }
+}
+
+/// Says why a server neither runs nor is on its way.
+fn not_running(name: ServerName, slot: Option<&Slot>, report: &mut StartReport) {
+    match slot.map(|slot| (slot.state(), slot.standing)) {
+        Some((ServerState::Failed { failure } | ServerState::Suspended { failure }, _)) => {
+            report.failed.push((name, failure));
+        }
+        Some((_, Standing::Off(reason))) => report.skipped.push((name, reason)),
+        Some((_, _)) | None => report.skipped.push((name, Skip::Disconnected)),
     }
 }
 

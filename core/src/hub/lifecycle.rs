@@ -175,7 +175,8 @@ impl Hub {
             | Standing::Later(_)
             | Standing::Suspended
             | Standing::Off(_)
-            | Standing::Disconnected => {}
+            | Standing::Disconnected
+            | Standing::Resting => {}
         }
     }
 }

@@ -208,14 +208,17 @@ impl Hub {
         if !self.slots.contains_key(name) {
             return done(op, OpResult::UnknownServer, out);
         }
-        self.disconnect_one(name, now, out);
+        self.disconnect_one(name, Standing::Disconnected, now, out);
         self.wait_for(op, Until::Disconnect(name.clone()));
     }
 
-    /// Disconnects every server.
+    /// Disconnects every server, also for a start that has not read the configuration yet.
     pub fn disconnect_all(&mut self, now: Timestamp, op: OpId, out: &mut Outbox) {
+        if let Some(reading) = &mut self.reading {
+            reading.starts = false;
+        }
         for name in Arc::clone(&self.order).iter() {
-            self.disconnect_one(name, now, out);
+            self.disconnect_one(name, Standing::Resting, now, out);
         }
         let attempts = self.by_conn.keys().copied().collect();
         self.wait_for(op, Until::DisconnectAll(attempts));
@@ -234,14 +237,27 @@ impl Hub {
             done(op, OpResult::ShuttingDown, out);
         }
         for name in Arc::clone(&self.order).iter() {
-            self.disconnect_one(name, now, out);
+            self.disconnect_one(name, Standing::Disconnected, now, out);
         }
     }
 
-    fn disconnect_one(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
-        let off = self.slots.get(name).map(|slot| slot.standing);
-        let stays = off.filter(|at| matches!(at, Standing::Off(_) | Standing::Removed));
-        self.take_down(name, stays.unwrap_or(Standing::Disconnected), now, out);
+    fn disconnect_one(
+        &mut self,
+        name: &ServerName,
+        to: Standing,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) {
+        let at = self.slots.get(name).map(|slot| slot.standing);
+        let stays = at.filter(|at| match at {
+            Standing::Off(_) | Standing::Removed | Standing::Disconnected => true,
+            Standing::Wanted
+            | Standing::Again
+            | Standing::Later(_)
+            | Standing::Suspended
+            | Standing::Resting => false,
+        });
+        self.take_down(name, stays.unwrap_or(to), now, out);
     }
 
     /// Stops a server that is not to run any more; nothing starts it again by itself (G14).

@@ -34,6 +34,8 @@ pub(super) struct Reading {
     legible: usize,
     /// Why the first one that could not be read could not.
     unreadable: Option<String>,
+    /// Whether a start asked for it, so that servers that rest are started again.
+    pub(super) starts: bool,
 }
 
 impl Reading {
@@ -42,7 +44,7 @@ impl Reading {
     pub(super) fn digest(&self, age: impl Fn(ReadId) -> u64, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
         self.missing.iter().for_each(|(read, source)| (age(*read), source).hash(state));
-        self.reloads.len().hash(state);
+        (self.reloads.len(), self.starts).hash(state);
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
@@ -66,15 +68,19 @@ impl Report {
 }
 
 impl Hub {
-    /// Reads every source anew; `reload` is answered when it is applied.
+    /// Reads every source anew; `reload` is answered when it is applied, and without one it is
+    /// for a start.
     pub(super) fn read_config(&mut self, now: Timestamp, reload: Option<OpId>, out: &mut Outbox) {
-        let mut reloads = self.reading.take().map(|reading| reading.reloads).unwrap_or_default();
+        let before = self.reading.take().map(|reading| (reading.reloads, reading.starts));
+        let (mut reloads, mut starts) = before.unwrap_or_default();
+        starts |= reload.is_none();
         reloads.extend(reload);
         let options = alloc::sync::Arc::clone(&self.options);
         let mut reading = Reading {
             missing: BTreeMap::new(),
             parts: Vec::new(),
             reloads,
+            starts,
             legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
             unreadable: None,
         };
@@ -135,7 +141,17 @@ impl Hub {
             resolved.problems.push(discovery_failed(&why));
         }
         self.problems.set_configured(resolved.problems, out);
+        if reading.starts {
+            self.wake();
+        }
         self.apply(resolved.definitions, reading.reloads, now, out);
+    }
+
+    /// A start wants again what rests since every server was disconnected.
+    fn wake(&mut self) {
+        for slot in self.slots.values_mut().filter(|slot| slot.standing == Standing::Resting) {
+            slot.standing = Standing::Wanted;
+        }
     }
 
     /// Follows a set of definitions.
@@ -207,7 +223,7 @@ impl Hub {
         slot.define(definition);
         match slot.standing {
             Standing::Off(reason) => skipped.push((name.clone(), reason)),
-            Standing::Disconnected | Standing::Removed => {
+            Standing::Disconnected | Standing::Resting | Standing::Removed => {
                 skipped.push((name.clone(), Skip::Disconnected));
             }
             _ if slot.is_connecting() => skipped.push((name.clone(), Skip::AlreadyConnecting)),
@@ -238,19 +254,20 @@ impl Hub {
             .slots
             .entry(name.clone())
             .or_insert_with(|| Held::new(Slot::new(definition.clone(), Standing::Wanted, now)));
-        let stays_off = slot.standing == Standing::Disconnected;
+        let off = Some(slot.standing)
+            .filter(|standing| matches!(standing, Standing::Disconnected | Standing::Resting));
         slot.define(definition);
         slot.failure = None;
         slot.cached = Cached::Unknown;
         slot.losses = Losses::default();
         slot.live = None;
         let runs = slot.server.is_some();
-        slot.standing = match skip {
-            Some(reason) => Standing::Off(reason),
+        slot.standing = match (skip, off) {
+            (Some(reason), _) => Standing::Off(reason),
             // G14: what the host disconnected stays so until the host connects it.
-            None if stays_off => Standing::Disconnected,
-            None if runs => Standing::Again,
-            None => Standing::Wanted,
+            (None, Some(off)) => off,
+            (None, None) if runs => Standing::Again,
+            (None, None) => Standing::Wanted,
         };
         self.touched.insert(name.clone());
         match slot.standing {
@@ -258,7 +275,7 @@ impl Hub {
                 skipped.push((name.clone(), reason));
                 if runs { report.stopped.push(name) } else { report.kept.push(name) }
             }
-            Standing::Disconnected | Standing::Removed => {
+            Standing::Disconnected | Standing::Resting | Standing::Removed => {
                 skipped.push((name.clone(), Skip::Disconnected));
                 report.kept.push(name);
             }

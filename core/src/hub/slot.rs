@@ -53,8 +53,10 @@ pub(super) enum Standing {
     Suspended,
     /// It is not, for a reason that lies in its definition or in the options.
     Off(Skip),
-    /// It is not, because the host disconnected it.
+    /// It is not, because the host disconnected it; only the host connects it again (G14).
     Disconnected,
+    /// It is not, because the host disconnected every server; the next start brings it back.
+    Resting,
     /// It is no longer configured; it leaves the table with its attempt.
     Removed,
 }
@@ -139,7 +141,9 @@ impl Slot {
             Standing::Off(Skip::Disabled) => ServerState::Disabled,
             Standing::Off(Skip::NeedsApproval) => ServerState::NeedsApproval,
             Standing::Off(reason) => ServerState::Skipped { reason },
-            Standing::Disconnected | Standing::Removed => ServerState::Disconnected,
+            Standing::Disconnected | Standing::Resting | Standing::Removed => {
+                ServerState::Disconnected
+            }
             Standing::Again => ServerState::Connecting,
             Standing::Later(_) => self.failure.clone().map_or(ServerState::Connecting, |failure| {
                 ServerState::Retrying { failure, start: self.losses.starts() }
@@ -164,9 +168,11 @@ impl Slot {
         match self.standing {
             Standing::Again | Standing::Later(_) => true,
             Standing::Wanted => self.view() == Some(View::Connecting),
-            Standing::Suspended | Standing::Off(_) | Standing::Disconnected | Standing::Removed => {
-                false
-            }
+            Standing::Suspended
+            | Standing::Off(_)
+            | Standing::Disconnected
+            | Standing::Resting
+            | Standing::Removed => false,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use tidegate_core::event::{Event, StartReport};
+use tidegate_core::event::{Event, Skip, StartReport};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{OpId, ServerName};
@@ -129,6 +129,16 @@ impl Gates {
                     format!("{op} lists {name} as if it were {wanted}; it is {:?}", state(name))
                 })?;
             }
+        }
+        for (name, reason) in skipped {
+            let wanted = match reason {
+                Skip::AlreadyConnected => "connected",
+                Skip::AlreadyConnecting => "connecting",
+                _ => continue,
+            };
+            Law::Gate.demands(state(name) == Some(wanted), || {
+                format!("{op} says that {name} is {wanted} already; it is {:?}", state(name))
+            })?;
         }
         for name in deferred {
             let still = seen.server(name).is_some_and(|s| s.state.is_connecting());
