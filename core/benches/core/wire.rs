@@ -113,10 +113,20 @@ fn small_answer_end_to_end(bencher: Bencher<'_, '_>) {
 }
 
 fn result(frame: Frame<'_>) -> Option<Json> {
-    let Frame::Line(line) = frame else { return None };
-    match rpc::read(&line, NESTING_MAX) {
+    let (line, incoming) = match frame {
+        Frame::Line(line) => {
+            let incoming = rpc::read(&line, NESTING_MAX);
+            (line.into_owned(), incoming)
+        }
+        Frame::Long(line, outline) => {
+            let incoming = rpc::read_outlined(&line, &outline, NESTING_MAX);
+            (line, incoming)
+        }
+        Frame::NotUtf8 { .. } | Frame::TooLong { .. } => return None,
+    };
+    match incoming {
         Ok(Incoming::One(Message::Answer { reply: Ok(window), .. })) => {
-            Some(Json::within(line.into_owned(), window))
+            Some(Json::within(line, window))
         }
         Ok(_) | Err(_) => None,
     }

@@ -267,8 +267,15 @@ impl Session {
         heard: &mut Vec<Heard>,
         out: &mut Outbox,
     ) {
-        let line = match frame {
-            Frame::Line(line) => line,
+        let (line, incoming) = match frame {
+            Frame::Line(line) => {
+                let incoming = rpc::read(&line, self.nesting_max);
+                (line, incoming)
+            }
+            Frame::Long(line, outline) => {
+                let incoming = rpc::read_outlined(&line, &outline, self.nesting_max);
+                (line.into(), incoming)
+            }
             Frame::NotUtf8 { bytes, head, tail } => {
                 self.spoiled(&rpc::peek(&head, &tail), "it is not UTF-8".into(), heard);
                 let what = alloc::format!("skipped a line of {bytes} bytes that is not UTF-8");
@@ -285,7 +292,7 @@ impl Session {
                 return heard.push(Heard::TooLong { asked, limit });
             }
         };
-        match rpc::read(&line, self.nesting_max) {
+        match incoming {
             Ok(Incoming::One(message)) => {
                 self.hear_message(message, Text::Whole(line), name, setting, heard, out);
             }

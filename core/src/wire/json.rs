@@ -8,10 +8,12 @@ use alloc::borrow::Cow;
 use core::fmt;
 use core::ops::Range;
 
+mod outline;
 mod scan;
 mod skip;
 mod text;
 
+pub use outline::Outline;
 pub use scan::{Array, Object, Scanner};
 pub use text::{push_quoted, push_value, quoted_len};
 

@@ -280,3 +280,30 @@ fn a_value_over_several_lines_is_written_on_one() {
     push_value(&mut out, "{\n  \"a\": [\r\n1]\n}");
     assert_eq!(out, "{   \"a\": [  1] }");
 }
+
+#[test]
+fn every_special_byte_is_found_at_every_place_of_a_string() {
+    for place in 0..200 {
+        for byte in 0..0x80_u8 {
+            let mut text = "\u{7f}".repeat(200);
+            text.replace_range(place..=place, str::from_utf8(&[byte]).unwrap());
+            let wanted = match byte {
+                b'"' => Ok(place + 2),
+                // Of the last one the closing quote is a part.
+                b'\\' if place == 199 => Err(JsonError { at: 202, kind: JsonErrorKind::Ended }),
+                b'\\' => Err(JsonError { at: place + 1, kind: JsonErrorKind::Escape }),
+                0..0x20 => Err(JsonError { at: place + 1, kind: JsonErrorKind::Control }),
+                _ => Ok(202),
+            };
+            let text = format!("\"{text}\"");
+            let mut out = String::new();
+            let mut scanner = Scanner::new(&text, 0);
+            assert_eq!(scanner.string_into(&mut out).map(|_| scanner.position()), wanted);
+            let found = Scanner::new(&text, 0).skip().map(|range| range.end);
+            assert_eq!(found, wanted, "{byte} at {place}");
+            if let Ok(end) = wanted {
+                assert_eq!(out, text[1..end - 1]);
+            }
+        }
+    }
+}

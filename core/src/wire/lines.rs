@@ -2,7 +2,7 @@
 //!
 //! Floor 1. May import floor 0. Where the stream is cut into chunks makes no difference to the
 //! frames (G44). A byte is searched for a line end once, checked for UTF-8 once, and copied only
-//! if its line began in an earlier chunk.
+//! if its line began in an earlier chunk. Of a line that is long its outline is drawn as it comes.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -10,11 +10,17 @@ use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
+use super::json::Outline;
+
 /// How much of the beginning of a line is kept that cannot be read.
 const HEAD_BYTES: usize = 1024;
 
 /// How much of the end of a line is kept that cannot be read.
 const TAIL_BYTES: usize = 256;
+
+/// From which length on an unfinished line is outlined: a message that is only cut in two by the
+/// end of a read is not.
+const LONG_BYTES: usize = 32 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -30,10 +36,23 @@ pub struct Lines {
 /// The line that has begun and not ended.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Open {
-    /// All of it so far; at most `bytes_max`.
-    Kept(Vec<u8>),
-    /// It is too long: only its ends are kept.
-    Dropped { head: Vec<u8>, tail: Vec<u8> },
+    Kept(Kept),
+    /// It is too long, or not UTF-8: only its length and its ends are kept.
+    Dropped {
+        bytes: usize,
+        head: Vec<u8>,
+        tail: Vec<u8>,
+    },
+}
+
+/// All of a line so far; at most `bytes_max`.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+struct Kept {
+    line: String,
+    /// The first bytes of a character whose last ones are not there; at most three.
+    cut: Vec<u8>,
+    /// If the line is long.
+    outline: Option<Outline>,
 }
 
 /// One line, or what stood in its place.
@@ -42,6 +61,8 @@ pub enum Frame<'a> {
     /// A line without its end; never blank. Borrowed from the chunk if it lies within one,
     /// otherwise owned.
     Line(Cow<'a, str>),
+    /// A long line without its end, and its outline.
+    Long(String, Outline),
     /// A line that is not UTF-8.
     NotUtf8 {
         /// Its length without its end.
@@ -76,7 +97,7 @@ impl Lines {
     /// carriage return and a byte order mark included.
     #[must_use]
     pub const fn new(message_bytes_max: usize) -> Self {
-        Self { bytes_max: message_bytes_max, first: true, open: Open::Kept(Vec::new()) }
+        Self { bytes_max: message_bytes_max, first: true, open: Open::Kept(Kept::new()) }
     }
 
     /// The frames that `chunk` completes, in order.
@@ -93,35 +114,53 @@ impl Lines {
 
     /// The frame of a line that ends, `piece` being what was not seen of it yet.
     fn end<'a>(&mut self, piece: &'a [u8]) -> Option<Frame<'a>> {
-        let began = !matches!(&self.open, Open::Kept(line) if line.is_empty());
-        if began || piece.len() > self.bytes_max {
-            self.extend(piece);
-            return self.end_open();
+        let began = !matches!(&self.open, Open::Kept(kept) if kept.len() == 0);
+        if !began
+            && piece.len() <= self.bytes_max
+            && let Ok(line) = str::from_utf8(piece)
+        {
+            let first = mem::replace(&mut self.first, false);
+            return line.get(inside(piece, first)?).map(|line| Frame::Line(Cow::Borrowed(line)));
         }
-        let first = mem::replace(&mut self.first, false);
-        let inside = piece.get(inside(piece, first)?)?;
-        Some(match str::from_utf8(inside) {
-            Ok(line) => Frame::Line(Cow::Borrowed(line)),
-            Err(_) => Frame::not_utf8(inside),
-        })
+        self.extend(piece);
+        self.end_open()
     }
 
     /// Ends the line of which all was seen.
     fn end_open(&mut self) -> Option<Frame<'static>> {
+        if matches!(&self.open, Open::Kept(kept) if !kept.cut.is_empty()) {
+            self.drop_line(&[]);
+        }
         let first = mem::replace(&mut self.first, false);
-        match mem::replace(&mut self.open, Open::Kept(Vec::new())) {
-            Open::Kept(mut line) => {
-                let Range { start, end } = inside(&line, first)?;
+        match mem::replace(&mut self.open, Open::Kept(Kept::new())) {
+            Open::Kept(Kept { mut line, outline, .. }) => {
+                let Range { start, end } = inside(line.as_bytes(), first)?;
                 line.truncate(end);
                 line.drain(..start);
-                Some(match String::from_utf8(line) {
-                    Ok(line) => Frame::Line(Cow::Owned(line)),
-                    Err(error) => Frame::not_utf8(error.as_bytes()),
+                Some(match outline {
+                    // With a byte order mark before it the outline stands elsewhere.
+                    Some(mut outline) if start == 0 => {
+                        outline.extend(line.as_bytes());
+                        Frame::Long(line, outline)
+                    }
+                    Some(_) | None => Frame::Line(Cow::Owned(line)),
                 })
             }
-            Open::Dropped { mut head, tail } => {
-                head.drain(..mark(&head, first));
-                Some(Frame::TooLong { head, tail, bytes_max: self.bytes_max })
+            Open::Dropped { bytes, mut head, mut tail } => {
+                let too_long = bytes > self.bytes_max;
+                if too_long {
+                    head.truncate(HEAD_BYTES.min(self.bytes_max));
+                }
+                let mark = mark(&head, first);
+                head.drain(..mark);
+                if too_long {
+                    tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
+                    return Some(Frame::TooLong { head, tail, bytes_max: self.bytes_max });
+                }
+                let bytes = bytes - mark - usize::from(tail.pop_if(|it| *it == b'\r').is_some());
+                head.truncate(bytes.min(HEAD_BYTES));
+                tail.drain(..tail.len().saturating_sub(bytes.min(TAIL_BYTES)));
+                Some(Frame::NotUtf8 { bytes, head, tail })
             }
         }
     }
@@ -129,30 +168,87 @@ impl Lines {
     /// Adds a piece to the line that has begun.
     fn extend(&mut self, piece: &[u8]) {
         match &mut self.open {
-            Open::Kept(line) if line.len().saturating_add(piece.len()) <= self.bytes_max => {
-                line.extend_from_slice(piece);
+            Open::Kept(kept) if kept.len().saturating_add(piece.len()) <= self.bytes_max => {
+                if let Err(NotUtf8) = kept.extend(piece) {
+                    self.drop_line(piece);
+                }
             }
-            Open::Kept(line) => {
-                // Cut at the bound too: a head that held whatever the last chunk brought would
-                // depend on where the chunks were cut.
-                let head_bytes = HEAD_BYTES.min(self.bytes_max);
-                let head = line.iter().chain(piece).take(head_bytes).copied().collect();
-                let mut tail = Vec::new();
-                keep_end(&mut tail, line);
-                keep_end(&mut tail, piece);
-                self.open = Open::Dropped { head, tail };
+            Open::Kept(_) => self.drop_line(piece),
+            Open::Dropped { bytes, head, tail } => {
+                *bytes = bytes.saturating_add(piece.len());
+                let more = (HEAD_BYTES + BYTE_ORDER_MARK.len()).saturating_sub(head.len());
+                head.extend_from_slice(piece.get(..more).unwrap_or(piece));
+                keep_end(tail, piece);
             }
-            Open::Dropped { tail, .. } => keep_end(tail, piece),
+        }
+    }
+
+    /// Goes over to keeping only the ends of the line, which goes on with `piece`.
+    fn drop_line(&mut self, piece: &[u8]) {
+        let open = Open::Dropped { bytes: 0, head: Vec::new(), tail: Vec::new() };
+        let Open::Kept(Kept { line, cut, .. }) = mem::replace(&mut self.open, open) else { return };
+        for piece in [line.as_bytes(), &cut, piece] {
+            self.extend(piece);
         }
     }
 }
 
-impl Frame<'_> {
-    fn not_utf8(line: &[u8]) -> Self {
-        let head = line.get(..HEAD_BYTES).unwrap_or(line).to_vec();
-        let mut tail = Vec::new();
-        keep_end(&mut tail, line);
-        Self::NotUtf8 { bytes: line.len(), head, tail }
+/// A piece that cannot be a part of a text.
+struct NotUtf8;
+
+impl Kept {
+    const fn new() -> Self {
+        Self { line: String::new(), cut: Vec::new(), outline: None }
+    }
+
+    const fn len(&self) -> usize {
+        self.line.len() + self.cut.len()
+    }
+
+    /// Adds a piece; after an error nothing of it.
+    fn extend(&mut self, piece: &[u8]) -> Result<(), NotUtf8> {
+        let (before, cut) = (self.line.len(), self.cut.clone());
+        let result = self.push(piece);
+        if result.is_err() {
+            self.line.truncate(before);
+            self.cut = cut;
+        } else if self.line.len() >= LONG_BYTES {
+            self.outline.get_or_insert_default().extend(self.line.as_bytes());
+        }
+        result
+    }
+
+    fn push(&mut self, mut piece: &[u8]) -> Result<(), NotUtf8> {
+        while !self.cut.is_empty()
+            && let Some((byte, rest)) = piece.split_first()
+        {
+            self.cut.push(*byte);
+            piece = rest;
+            self.settle()?;
+        }
+        match str::from_utf8(piece) {
+            Ok(text) => self.line.push_str(text),
+            Err(error) => {
+                let (text, cut) = piece.split_at(error.valid_up_to());
+                self.line.push_str(str::from_utf8(text).unwrap_or_default());
+                self.cut = cut.to_vec();
+                self.settle()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the cut character once it is complete.
+    fn settle(&mut self) -> Result<(), NotUtf8> {
+        match str::from_utf8(&self.cut) {
+            Ok(character) => {
+                self.line.push_str(character);
+                self.cut.clear();
+            }
+            Err(error) if error.error_len().is_none() => {}
+            Err(_) => return Err(NotUtf8),
+        }
+        Ok(())
     }
 }
 
@@ -194,10 +290,12 @@ fn mark(line: &[u8], first: bool) -> usize {
     if first && line.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 
-/// Appends `piece` to `tail` and drops from its front what is more than [`TAIL_BYTES`].
+/// Appends `piece` to `tail` and drops from its front what is more than [`TAIL_BYTES`] and a
+/// carriage return.
 fn keep_end(tail: &mut Vec<u8>, piece: &[u8]) {
-    tail.extend_from_slice(piece.get(piece.len().saturating_sub(TAIL_BYTES)..).unwrap_or(piece));
-    tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
+    const KEPT_BYTES: usize = TAIL_BYTES + 1;
+    tail.extend_from_slice(piece.get(piece.len().saturating_sub(KEPT_BYTES)..).unwrap_or(piece));
+    tail.drain(..tail.len().saturating_sub(KEPT_BYTES));
 }
 
 #[cfg(test)]
@@ -210,6 +308,7 @@ mod tests {
     fn owned(frame: Frame<'_>) -> Frame<'static> {
         match frame {
             Frame::Line(line) => Frame::Line(Cow::Owned(line.into_owned())),
+            Frame::Long(line, _) => Frame::Line(Cow::Owned(line)),
             Frame::NotUtf8 { bytes, head, tail } => Frame::NotUtf8 { bytes, head, tail },
             Frame::TooLong { head, tail, bytes_max } => Frame::TooLong { head, tail, bytes_max },
         }
@@ -251,7 +350,8 @@ mod tests {
             all.push(match str::from_utf8(text) {
                 Ok(text) => line(text),
                 Err(_) => {
-                    let (head, tail) = (text.to_vec(), text.to_vec());
+                    let head = text[..text.len().min(1024)].to_vec();
+                    let tail = text[text.len().saturating_sub(256)..].to_vec();
                     Frame::NotUtf8 { bytes: text.len(), head, tail }
                 }
             });
@@ -298,6 +398,23 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_that_is_not_utf_8_keeps_both_its_ends_wherever_it_is_cut() {
+        for mark in [&b""[..], BYTE_ORDER_MARK] {
+            for length in [1, 255, 256, 257, 1_020, 1_023, 1_024, 1_025, 1_027, 3_000] {
+                let text: Vec<_> = (0..length).map(|n| b'a' + (n % 26) as u8).collect();
+                let stream = [mark, &text, b"\xff\r\n"].concat();
+                for bytes_max in [100, 1_024, 1_026, 10_000] {
+                    let wanted = naive(bytes_max, &stream);
+                    for chunk in [1, 2, 3, 100, 1_024, stream.len()] {
+                        let cut = frames(bytes_max, stream.chunks(chunk));
+                        assert_eq!(cut, wanted, "{length} by {chunk} up to {bytes_max}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_line_within_one_chunk_is_borrowed_and_one_over_several_is_owned() {
         let mut lines = Lines::new(100);
         let found: Vec<_> = lines.push(b"one\r\ntwo\nthr").collect();
@@ -321,8 +438,8 @@ mod tests {
         for _ in 0..1_000 {
             assert_eq!(lines.push(&chunk).next(), None);
             match &lines.open {
-                Open::Kept(line) => assert!(line.len() <= 10_000),
-                Open::Dropped { head, tail } => assert!(head.len() + tail.len() <= 1_280),
+                Open::Kept(kept) => assert!(kept.len() <= 10_000),
+                Open::Dropped { head, tail, .. } => assert!(head.len() + tail.len() <= 1_284),
             }
         }
         let found: Vec<_> = lines.push(b"\",\"id\":7}\nnext\n").map(owned).collect();

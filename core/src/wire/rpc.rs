@@ -17,7 +17,7 @@ mod read;
 mod write;
 
 pub use peek::peek;
-pub use read::read;
+pub use read::{read, read_outlined};
 pub use write::{error, notification, request, result};
 
 /// How many messages one line may hold. A message can be as short as `{}` plus a comma, and what

@@ -5,6 +5,7 @@ use std::format;
 use super::*;
 use crate::bytes::Json;
 use crate::wire::json::{JsonErrorKind, NESTING_MAX};
+use crate::wire::lines::{Frame, Lines};
 
 fn one(line: &str) -> Result<Message, Malformed> {
     match read(line, NESTING_MAX)? {
@@ -336,4 +337,42 @@ fn the_data_of_an_error_is_kept_byte_for_byte() {
     let line = r#"{"id":1,"error":{"code":-32602,"message":"m","data":{"supported": ["a"] }}}"#;
     let Ok(Message::Answer { reply: Err(error), .. }) = one(line) else { panic!() };
     assert_eq!(error.data, Some(Json::new(r#"{"supported": ["a"] }"#)));
+}
+
+/// G44: a message that is scanned while it arrives is the same as one that is read at once.
+#[test]
+fn a_long_line_is_read_the_same_wherever_it_is_cut() {
+    let text = "\\\"k\u{e9}y\\\" \\u20ac \u{1f600}\\n0123456789".repeat(1_500);
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"text":"{text}"}}}}"#);
+    let deep = format!(r#"{{"id":1,"result":["{text}",{}{}]}}"#, "[".repeat(9), "]".repeat(9));
+    let lines = [
+        format!("{answer} \t"),
+        format!("{answer}{answer}"),
+        format!("[{answer}]"),
+        format!("{answer}]"),
+        answer.replacen("y", "\u{1}", 1_000),
+        answer.replacen("\"id\":7", "\"id\":7,\"id\":8", 1),
+        format!(r#"{{"result":"{text}","id":-12}}"#),
+        format!(r#"{{"method":"{text}","params":{{}}}}"#),
+        format!(r#"{{"error":{{"code":1,"message":"{text}"}},"id":"x"}}"#),
+        deep,
+    ];
+    for line in &lines {
+        let stream = format!("{line}\n");
+        for chunk in [1, 7, 4_096, 40_000] {
+            let mut lines = Lines::new(1_000_000);
+            let chunks = stream.as_bytes().chunks(chunk);
+            let frames = chunks.filter_map(|chunk| {
+                let frame = lines.push(chunk).next()?;
+                let Frame::Long(line, outline) = frame else { panic!("{frame:?}") };
+                Some((line, outline))
+            });
+            let [(long, outline)] = &*frames.collect::<Vec<_>>() else { panic!("one frame") };
+            assert_eq!(long, line);
+            for nesting_max in [0, 1, 2, 8, 12, 128] {
+                let wanted = read(line, nesting_max);
+                assert_eq!(read_outlined(long, outline, nesting_max), wanted, "by {chunk}");
+            }
+        }
+    }
 }

@@ -47,6 +47,7 @@ fn framed(bytes_max: usize, stream: &[u8], places: &[usize]) -> Vec<Frame<'stati
 fn owned(frame: Frame<'_>) -> Frame<'static> {
     match frame {
         Frame::Line(line) => Frame::Line(Cow::Owned(line.into_owned())),
+        Frame::Long(line, _) => Frame::Line(Cow::Owned(line)),
         Frame::NotUtf8 { bytes, head, tail } => Frame::NotUtf8 { bytes, head, tail },
         Frame::TooLong { head, tail, bytes_max } => Frame::TooLong { head, tail, bytes_max },
     }

@@ -6,6 +6,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::ops::Range;
 
+use super::skip::Specials;
 use super::{JsonError, JsonErrorKind, Kind, NESTING_MAX, skip, text};
 
 /// Reads forward through one text.
@@ -99,19 +100,29 @@ impl<'a> Scanner<'a> {
         self.at += 1;
         // Whatever comes fits: a string is never longer than its text.
         out.reserve_exact(self.text.len() - self.at);
-        loop {
-            let end = skip::next_special(self.bytes(), self.at);
-            out.push_str(self.slice(self.at..end));
-            if self.bytes().get(end) != Some(&b'\\') {
+        for special in Specials::new(self.bytes(), self.at) {
+            if special < self.at {
+                // The second byte of an escape.
+                continue;
+            }
+            push(out, self.text, self.at..special);
+            if self.bytes().get(special) != Some(&b'\\') {
                 // The closing quote, or what is wrong instead.
-                self.at = skip::string(self.bytes(), end)?.end;
+                self.at = skip::string(self.bytes(), special)?.end;
                 return Ok(true);
             }
-            skip::escape(self.bytes(), end)?;
-            let (character, left) = text::escaped(self.slice(end + 1..self.text.len()));
+            let letter = self.bytes().get(special + 1).copied().unwrap_or_default();
+            if let Some(character) = text::short(char::from(letter)) {
+                out.push(character);
+                self.at = special + 2;
+                continue;
+            }
+            skip::escape(self.bytes(), special)?;
+            let (character, left) = text::escaped(self.slice(special + 1..self.text.len()));
             out.extend(character);
             self.at = self.text.len() - left.len();
         }
+        Err(skip::wrong(self.bytes(), self.text.len()))
     }
 
     /// Enters the next value if it is an object.
@@ -253,6 +264,11 @@ impl<'a> Scanner<'a> {
         Ok(if escaped { Cow::Owned(text::unescape(inside)) } else { Cow::Borrowed(inside) })
     }
 
+    /// All of the text.
+    pub(crate) const fn text(&self) -> &'a str {
+        self.text
+    }
+
     const fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
@@ -263,5 +279,22 @@ impl<'a> Scanner<'a> {
 
     fn wrong(&self) -> JsonError {
         skip::wrong(self.bytes(), self.at)
+    }
+}
+
+/// Appends the part of `text` that stands at `range`.
+#[inline]
+fn push(out: &mut String, text: &str, range: Range<usize>) {
+    const SHORT_BYTES: usize = 64;
+    // What stands between two escapes is mostly short, and a copy of a length that is known
+    // beforehand costs a fraction of another: too much is copied and taken back.
+    if range.len() <= SHORT_BYTES
+        && let Some(more) = text.get(range.start..range.start + SHORT_BYTES)
+    {
+        let end = out.len() + range.len();
+        out.push_str(more);
+        out.truncate(end);
+    } else {
+        out.push_str(text.get(range).unwrap_or_default());
     }
 }

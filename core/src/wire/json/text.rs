@@ -22,19 +22,27 @@ pub(super) fn unescape(inside: &str) -> String {
 /// The character of the escape that goes on at `rest`, behind its backslash, and what follows.
 pub(super) fn escaped(rest: &str) -> (Option<char>, &str) {
     let mut chars = rest.chars();
-    let character = match chars.next() {
+    match chars.next() {
         Some('u') => {
             let (character, left) = unicode(chars.as_str());
-            return (Some(character), left);
+            (Some(character), left)
         }
-        Some('b') => Some('\u{8}'),
-        Some('f') => Some('\u{c}'),
-        Some('n') => Some('\n'),
-        Some('r') => Some('\r'),
-        Some('t') => Some('\t'),
-        itself => itself,
-    };
-    (character, chars.as_str())
+        letter => (letter.map(|letter| short(letter).unwrap_or(letter)), chars.as_str()),
+    }
+}
+
+/// The character that a backslash and this letter stand for; `None` for any other letter.
+#[inline]
+pub(super) const fn short(letter: char) -> Option<char> {
+    Some(match letter {
+        '"' | '\\' | '/' => letter,
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        _ => return None,
+    })
 }
 
 /// The character whose escape goes on at `rest`, behind `\u`, and what follows it.

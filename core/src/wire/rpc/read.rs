@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::{BATCH_MAX, Broken, Id, Incoming, Malformed, Message};
 use crate::bytes::Json;
 use crate::error::RpcError;
-use crate::wire::json::{self, JsonError, Kind, Scanner};
+use crate::wire::json::{self, JsonError, Kind, Member, Outline, Scanner};
 
 /// Reads one line.
 ///
@@ -32,6 +32,23 @@ pub fn read(line: &str, nesting_max: usize) -> Result<Incoming, Malformed> {
     }
     scanner.end()?;
     Ok(Incoming::Joined(messages))
+}
+
+/// Reads a line of which the outline was found while it arrived. The same as [`read`].
+///
+/// # Errors
+/// Why it is no message.
+pub fn read_outlined(
+    line: &str,
+    outline: &Outline,
+    nesting_max: usize,
+) -> Result<Incoming, Malformed> {
+    let Some(members) = outline.members(line, nesting_max) else { return read(line, nesting_max) };
+    let mut envelope = Envelope::default();
+    for Member { key, value } in members {
+        envelope.take(&key, value);
+    }
+    envelope.message(line).map(Incoming::One)
 }
 
 /// A malformed element concerns itself only. Text that is not JSON concerns what stands behind
@@ -89,19 +106,9 @@ fn message(scanner: &mut Scanner<'_>) -> Result<Result<Message, Malformed>, Json
     let Some(mut object) = scanner.object()? else { return Ok(Err(Malformed::NotAnObject)) };
     let mut envelope = Envelope::default();
     while let Some(key) = scanner.key(&mut object)? {
-        let (name, member) = match &*key {
-            "id" => ("id", &mut envelope.id),
-            "result" => ("result", &mut envelope.result),
-            "error" => ("error", &mut envelope.error),
-            "method" => ("method", &mut envelope.method),
-            "params" => ("params", &mut envelope.params),
-            _ => continue,
-        };
-        if member.replace(scanner.skip()?).is_some() {
-            envelope.duplicate = Some(name);
-        }
+        envelope.take(&key, scanner.skip()?);
     }
-    Ok(envelope.message(scanner))
+    Ok(envelope.message(scanner.text()))
 }
 
 /// Where the members of a message stand.
@@ -116,9 +123,24 @@ struct Envelope {
 }
 
 impl Envelope {
+    /// Notes a member if it is one that matters.
+    fn take(&mut self, key: &str, value: Range<usize>) {
+        let (name, member) = match key {
+            "id" => ("id", &mut self.id),
+            "result" => ("result", &mut self.result),
+            "error" => ("error", &mut self.error),
+            "method" => ("method", &mut self.method),
+            "params" => ("params", &mut self.params),
+            _ => return,
+        };
+        if member.replace(value).is_some() {
+            self.duplicate = Some(name);
+        }
+    }
+
     /// What the members make together.
-    fn message(self, scanner: &Scanner<'_>) -> Result<Message, Malformed> {
-        let text = |range: &Range<usize>| scanner.slice(range.clone());
+    fn message(self, line: &str) -> Result<Message, Malformed> {
+        let text = |range: &Range<usize>| line.get(range.clone()).unwrap_or_default();
         let present = |member: Option<Range<usize>>| member.filter(|at| text(at) != "null");
         if let Some(name) = self.duplicate {
             return Err(Malformed::DuplicateMember { name });
