@@ -124,7 +124,8 @@ fn read(bytes_max: usize, pieces: &[&[u8]]) -> Vec<Read> {
             Read::Line(line.into_owned(), incoming)
         }
         Frame::Long(line, outline) => {
-            let incoming = NESTINGS_MAX.map(|max| rpc::read_outlined(&line, &outline, max)).to_vec();
+            let incoming =
+                NESTINGS_MAX.map(|max| rpc::read_outlined(&line, &outline, max)).to_vec();
             Read::Line(line, incoming)
         }
         Frame::NotUtf8 { bytes, head, tail } => Read::NotUtf8(bytes, head, tail),

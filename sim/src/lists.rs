@@ -107,6 +107,8 @@ pub(crate) struct Lists {
     pub(crate) spoiled: bool,
     /// The requests under way.
     open: BTreeMap<Kind, String>,
+    /// Requests it answered, out of turn, before it heard of them.
+    answered_early: BTreeSet<String>,
 }
 
 impl Lists {
@@ -127,6 +129,9 @@ impl Lists {
         let method = kind.method();
         if let Some(other) = self.open.insert(kind.lane(), request.into()) {
             breaches.push(format!("{method} #{request} while #{other} is under way (G26, G27)"));
+        }
+        if self.answered_early.remove(request) {
+            self.over(request);
         }
         if kind != Kind::Tools && !self.declared.contains(&kind) {
             breaches.push(format!("{method}, which was not declared (C-LIFE-07)"));
@@ -183,8 +188,14 @@ impl Lists {
     /// What tells them from others; which request is under way says its place.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
         (&self.declared, self.subscribe, self.spoiled, &self.told, &self.whole).hash(state);
-        (&self.cursors_given, self.cursors, self.open.len()).hash(state);
+        (&self.cursors_given, self.cursors, self.open.len(), &self.answered_early).hash(state);
         self.open.keys().for_each(|kind| kind.hash(state));
+    }
+
+    /// It answered a request that it may not have heard of yet.
+    pub(crate) fn over_out_of_turn(&mut self, request: &str) {
+        self.answered_early.insert(request.into());
+        self.over(request);
     }
 
     /// A request was answered or called off.

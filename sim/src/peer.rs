@@ -99,7 +99,7 @@ impl Peer {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return };
         match (message.get("method"), message.get("id")) {
             (Some(_), Some(id)) => *self.asked.entry(id.to_string()).or_insert(0) += 1,
-            (None, Some(id)) => self.answered(&id.to_string()),
+            (None, Some(id)) => self.lists.over_out_of_turn(&id.to_string()),
             (_, None) => {}
         }
     }
