@@ -8,7 +8,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
-use core::hash::Hasher as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,41 +67,10 @@ impl Fingerprint {
     /// The fingerprint of `bytes`: FNV-1a with 128 bits.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = Hasher::default();
-        hasher.write(bytes);
-        Self(hasher.value())
-    }
-}
-
-/// FNV-1a with 128 bits, fed piece by piece: so many bits that collisions are no worry.
-#[derive(Clone, Debug)]
-pub struct Hasher(u128);
-
-impl Hasher {
-    /// All 128 bits of what was written so far.
-    #[must_use]
-    pub const fn value(&self) -> u128 {
-        self.0
-    }
-}
-
-impl Default for Hasher {
-    fn default() -> Self {
-        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-}
-
-impl core::hash::Hasher for Hasher {
-    fn write(&mut self, bytes: &[u8]) {
+        const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
         const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-        for byte in bytes {
-            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the low half is as good as the high")]
-    fn finish(&self) -> u64 {
-        self.0 as u64
+        let step = |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(PRIME);
+        Self(bytes.iter().fold(OFFSET, step))
     }
 }
 

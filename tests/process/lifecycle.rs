@@ -121,12 +121,7 @@ fn a_server_that_is_disabled_while_it_waits_to_be_started_again_is_not() {
 fn disconnecting_during_the_start_leaves_nothing() {
     // D16, G2, G4
     let world = World::default();
-    let servers = [
-        ("starting", world.scripted(&["--start-delay-ms", "60000", "--ignore-eof"])),
-        ("greeting", world.scripted(&["--init-delay-ms", "60000"])),
-        ("listing", world.scripted(&["--list-delay-ms", "60000"])),
-        ("silent", world.scripted(&["--silent"])),
-    ];
+    let servers = crate::teardown::stuck_in_the_start(&world);
     for pause_ms in [0, 1, 10, 100] {
         world.run_with(world.settings(&servers), async |host| {
             let mut start = pin!(host.start());

@@ -99,16 +99,21 @@ fn a_server_that_dies_leaves_no_grandchildren() {
     });
 }
 
-#[test]
-fn stopping_during_the_start_leaves_nothing() {
-    // Every stage: before the first line is read, before `initialize`, before the list.
-    let world = World::default();
-    let servers = [
+/// Servers stuck at every stage: before the first line is read, before `initialize`, before the
+/// list.
+pub(crate) fn stuck_in_the_start(world: &World) -> [(&'static str, Value); 4] {
+    [
         ("starting", world.scripted(&["--start-delay-ms", "60000", "--ignore-eof"])),
         ("greeting", world.scripted(&["--init-delay-ms", "60000"])),
         ("listing", world.scripted(&["--list-delay-ms", "60000"])),
         ("silent", world.scripted(&["--silent"])),
-    ];
+    ]
+}
+
+#[test]
+fn stopping_during_the_start_leaves_nothing() {
+    let world = World::default();
+    let servers = stuck_in_the_start(&world);
     for pause_ms in [0, 1, 10, 100] {
         world.run_with(world.settings(&servers), async |host| {
             let start = host.start();

@@ -70,14 +70,6 @@ impl Hub {
         }
     }
 
-    /// Stops the attempt of a server that is to be followed by another one; calls that wait go
-    /// on waiting.
-    pub(super) fn stop_old(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
-        if self.slots.get(name).is_some_and(|slot| slot.standing == Standing::Again) {
-            self.stop(name, now, out);
-        }
-    }
-
     /// Ends the calls that wait for a server nobody is waiting for any more (L8).
     pub(super) fn fail_waiting(&mut self, name: &ServerName, out: &mut Outbox) {
         let reason = self.why_not_connected(name);

@@ -114,8 +114,8 @@ impl Hub {
         let Some(slot) = self.slot_to_start(op, name, out) else { return };
         slot.losses = Losses::default();
         slot.failure = None;
+        self.stop(name, now, out);
         self.bring_up(name, now, out);
-        self.stop_old(name, now, out);
         self.wait_for(op, Until::Connect(name.clone()));
     }
 
@@ -126,8 +126,7 @@ impl Hub {
         }
         let Some(slot) = self.present(name) else { return done(op, OpResult::UnknownServer, out) };
         slot.switch(true);
-        let definition = slot.definition().clone();
-        let reason = self.skip(&definition);
+        let reason = self.slots.get(name).and_then(|slot| self.skip(slot.definition()));
         if let Some(slot) = self.slots.get_mut(name)
             && let Standing::Off(_) = slot.standing
         {
@@ -337,9 +336,7 @@ impl Hub {
             }
         }
     }
-}
 
-impl Hub {
     /// What became of a server that is not on its way; `otherwise` if it is plainly not
     /// connected.
     fn settled_as(&self, name: &ServerName, otherwise: OpResult) -> OpResult {
