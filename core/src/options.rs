@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Source;
+use crate::config::{Environment, Source};
 use crate::entropy::Entropy;
 use crate::hub::policy::Policy;
 use crate::id::ServerName;
@@ -28,6 +28,9 @@ pub struct Options {
     /// The configurations to read, the strongest first; see
     /// [`Places::sources`](crate::config::Places::sources).
     pub sources: Vec<Source>,
+    /// The names of the host's variables, for placeholders in the configuration.
+    #[serde(skip_serializing_if = "Environment::is_empty")]
+    pub environment: Environment,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
     /// What to do where the documents and the field disagree.

@@ -39,7 +39,7 @@ fn neutral(definition: &Definition) -> Option<Value> {
                 server.insert("cwd".into(), json!(cwd));
             }
         }
-        Transport::Http(remote) | Transport::Sse(remote) => {
+        Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote) => {
             server.insert("url".into(), json!(remote.url));
             server.insert("headers".into(), json!(remote.headers));
         }

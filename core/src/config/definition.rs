@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::secret;
 use super::source::{Level, Provider};
+use super::template::{Role, Template, Variables};
 use crate::canon::{Fingerprint, canonical};
 use crate::command::Launch;
 use crate::id::ServerName;
@@ -28,8 +29,84 @@ pub struct Definition {
     pub enabled: bool,
     /// `timeout` in milliseconds: the limit of connecting and of each call, if given.
     pub timeout_ms: Option<u64>,
+    /// The limit of connecting alone, in milliseconds, where the tool has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_timeout_ms: Option<u64>,
+    /// How to sign in, if the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<Auth>,
+    /// Which of its tools are wanted.
+    #[serde(default, skip_serializing_if = "ToolFilter::is_open")]
+    pub tools: ToolFilter,
+    /// The tools that the user of the tool approved in advance; for information.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub auto_approve: Vec<String>,
+    /// Which placeholders in its texts are filled in.
+    #[serde(default)]
+    pub variables: Variables,
+    /// What stands for variables of the tool itself: `workspaceFolder`, `CLAUDE_PLUGIN_ROOT`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub constants: BTreeMap<String, String>,
     /// Where it stands.
     pub source: SourceRef,
+}
+
+/// Which of a server's tools are wanted, by the names the server gives them.
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct ToolFilter {
+    /// Only these, if there is a list; an empty one means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include: Option<Vec<String>>,
+    /// Not these, whatever `include` says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+}
+
+impl ToolFilter {
+    /// Whether every tool is wanted.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.include.is_none() && self.exclude.is_empty()
+    }
+}
+
+/// How to sign in to a server.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Auth {
+    /// Not at all, whatever it asks for.
+    None,
+    /// With OAuth.
+    Oauth(OauthClient),
+    /// With a bearer token from a variable of the host.
+    BearerEnv {
+        /// The variable.
+        var: String,
+    },
+    /// With a key that is kept elsewhere.
+    Apikey,
+}
+
+/// What a file says about an OAuth client, as written.
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(default)]
+pub struct OauthClient {
+    /// Its id, if it is registered.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// Where the browser is sent back to.
+    pub redirect_uri: Option<String>,
+    /// The port to listen at for that.
+    pub callback_port: Option<u16>,
+    /// The path to listen at for that.
+    pub callback_path: Option<String>,
+    /// What to ask for, if not what the server says.
+    pub scopes: Option<Vec<String>>,
+    /// Under which id a credential was stored.
+    pub credential_id: Option<String>,
+    /// Where to get tokens.
+    pub token_url: Option<String>,
 }
 
 /// How a server is reached.
@@ -42,6 +119,9 @@ pub enum Transport {
     Http(Remote),
     /// HTTP with server-sent events, as of 2024-11-05.
     Sse(Remote),
+    /// An address of which the file does not say what is spoken there: streamable HTTP first,
+    /// then the older one.
+    Auto(Remote),
 }
 
 impl Transport {
@@ -52,6 +132,7 @@ impl Transport {
             Self::Stdio(_) => "stdio",
             Self::Http(_) => "http",
             Self::Sse(_) => "sse",
+            Self::Auto(_) => "auto",
         }
     }
 }
@@ -65,6 +146,15 @@ pub struct Stdio {
     pub args: Vec<String>,
     /// Environment variables for it. Values may be secrets.
     pub env: BTreeMap<String, String>,
+    /// Variables of the host that it must not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_unset: Vec<String>,
+    /// Variables that it gets from the host as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_inherit: Vec<String>,
+    /// A file with further variables, `NAME=value` a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_file: Option<String>,
     /// Its working directory.
     pub cwd: Option<String>,
 }
@@ -89,6 +179,9 @@ pub struct Remote {
     pub url: String,
     /// Headers for it. Values may be secrets.
     pub headers: BTreeMap<String, String>,
+    /// Headers whose value is that of a variable of the host: header → variable.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers_env: BTreeMap<String, String>,
 }
 
 /// Where a definition stands.
@@ -105,6 +198,30 @@ pub struct SourceRef {
 }
 
 impl Definition {
+    /// A definition of which nothing is known yet but its name and place; not valid.
+    #[must_use]
+    pub fn new(name: ServerName, source: SourceRef) -> Self {
+        Self {
+            name,
+            transport: Err(String::new()),
+            enabled: true,
+            timeout_ms: None,
+            startup_timeout_ms: None,
+            auth: None,
+            tools: ToolFilter::default(),
+            auto_approve: Vec::new(),
+            variables: Variables::None,
+            constants: BTreeMap::new(),
+            source,
+        }
+    }
+
+    /// One of its texts in parts.
+    #[must_use]
+    pub fn template(&self, text: &str, role: Role) -> Template {
+        Template::of(text, role, self.variables, &self.constants)
+    }
+
     /// What this definition is, without where it stands and without its secrets: the names of
     /// environment variables and headers count, their values do not, and neither does what looks
     /// like a secret in the command line or the address. So rotating a secret does not make a
@@ -113,15 +230,24 @@ impl Definition {
     pub fn fingerprint(&self) -> Fingerprint {
         let hidden = |_: &str| "<secret>".into();
         let transport = match &self.transport {
-            Ok(Transport::Stdio(stdio)) => json!({
-                "type": "stdio",
-                "command": secret::in_line(&stdio.command, hidden),
-                "args": secret::in_arguments(stdio.args.iter().map(String::as_str), hidden),
-                "env": stdio.env.keys().collect::<Vec<_>>(),
-                "cwd": stdio.cwd,
-            }),
-            Ok(Transport::Http(remote)) => remote_json("http", remote),
-            Ok(Transport::Sse(remote)) => remote_json("sse", remote),
+            Ok(Transport::Stdio(stdio)) => {
+                let mut json = json!({
+                    "type": "stdio",
+                    "command": secret::in_line(&stdio.command, hidden),
+                    "args": secret::in_arguments(stdio.args.iter().map(String::as_str), hidden),
+                    "env": stdio.env.keys().collect::<Vec<_>>(),
+                    "cwd": stdio.cwd,
+                });
+                add(&mut json, "env_unset", &stdio.env_unset);
+                add(&mut json, "env_inherit", &stdio.env_inherit);
+                add(&mut json, "env_file", &stdio.env_file.iter().collect::<Vec<_>>());
+                json
+            }
+            Ok(
+                transport @ (Transport::Http(remote)
+                | Transport::Sse(remote)
+                | Transport::Auto(remote)),
+            ) => remote_json(transport.name(), remote),
             Err(message) => json!({ "invalid": message }),
         };
         Fingerprint::of(canonical(&transport).as_bytes())
@@ -134,12 +260,28 @@ impl Definition {
         self.transport == other.transport
             && self.enabled == other.enabled
             && self.timeout_ms == other.timeout_ms
+            && self.startup_timeout_ms == other.startup_timeout_ms
+            && self.auth == other.auth
+            && self.tools == other.tools
+            && self.variables == other.variables
+            && self.constants == other.constants
     }
 }
 
 fn remote_json(kind: &str, remote: &Remote) -> serde_json::Value {
     let url = secret::in_address(&remote.url, |_| "<secret>".into());
-    json!({ "type": kind, "url": url, "headers": remote.headers.keys().collect::<Vec<_>>() })
+    let headers: Vec<&String> = remote.headers.keys().collect();
+    let mut json = json!({ "type": kind, "url": url, "headers": headers });
+    let headers_env: Vec<_> = remote.headers_env.iter().collect();
+    add(&mut json, "headers_env", &headers_env);
+    json
+}
+
+/// Adds a list that is not empty, so that definitions without one keep their fingerprint.
+fn add(json: &mut serde_json::Value, key: &str, list: &[impl Serialize]) {
+    if let (false, Some(members)) = (list.is_empty(), json.as_object_mut()) {
+        members.insert(key.into(), json!(list));
+    }
 }
 
 #[cfg(test)]

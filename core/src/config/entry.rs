@@ -53,18 +53,13 @@ pub(super) fn read(
         report.error(about, Category::InvalidName, message);
         return None;
     }
-    let mut definition = Definition {
-        name: server.clone(),
-        transport: Err(String::new()),
-        enabled: true,
-        timeout_ms: None,
-        source: SourceRef {
-            provider: source.provider,
-            level: source.level,
-            path: source.path.clone(),
-            line: entry.line,
-        },
+    let place = SourceRef {
+        provider: source.provider,
+        level: source.level,
+        path: source.path.clone(),
+        line: entry.line,
     };
+    let mut definition = Definition::new(server.clone(), place);
     let Value::Map(members) = &entry.node.value else {
         let noun = entry.node.value.noun();
         let message = format!("Server \"{server}\": the entry should be an object and is {noun}");
@@ -159,11 +154,12 @@ fn transport(
                 args,
                 env: read(fields, "env").unwrap_or_default(),
                 cwd: last(members, "cwd").and_then(|member| fields.text(member)),
+                ..Stdio::default()
             }))
         }
         Some(kind) => {
             let headers = read(fields, "headers").unwrap_or_default();
-            let remote = Remote { url: ends.url, headers };
+            let remote = Remote { url: ends.url, headers, ..Remote::default() };
             let line = last(members, ends.url_key).map_or(line, |member| member.line);
             if let Some(fault) = judged(&remote.url, line, ends.url_key, fields) {
                 return refuse(fields, line, ends.url_key, Vec::from([fault]));

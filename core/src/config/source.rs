@@ -35,6 +35,8 @@ pub enum Level {
     Project,
     /// The user's own configuration: counts as approved.
     User,
+    /// The user's own configuration for this project alone: counts as approved.
+    Local,
 }
 
 /// One configuration to read.

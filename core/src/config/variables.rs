@@ -50,7 +50,9 @@ pub(super) fn report(
 ) {
     let keys: &[&str] = match transport {
         Transport::Stdio(_) => &["command", "args", "env", "cwd"],
-        Transport::Http(_) | Transport::Sse(_) => &["httpUrl", "serverUrl", "url", "headers"],
+        Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_) => {
+            &["httpUrl", "serverUrl", "url", "headers"]
+        }
     };
     for member in keys.iter().filter_map(|key| last(members, key)) {
         for (line, field, name) in found(&member.node, &member.key) {

@@ -27,7 +27,7 @@ impl Hub {
         self.touched.insert(name.clone());
         let stdio = match &slot.definition().transport {
             Ok(Transport::Stdio(stdio)) => stdio,
-            Ok(Transport::Http(_) | Transport::Sse(_)) => return,
+            Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => return,
             Err(message) => {
                 let message = message.clone();
                 slot.set_invalid(&message);

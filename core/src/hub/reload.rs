@@ -324,7 +324,9 @@ impl Hub {
                 let foreign = definition.source.level == Level::Project;
                 (asks && valid && foreign).then_some(Skip::NeedsApproval)
             }
-            Ok(Transport::Http(_) | Transport::Sse(_)) => Some(Skip::UnsupportedTransport),
+            Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => {
+                Some(Skip::UnsupportedTransport)
+            }
         }
     }
 }
