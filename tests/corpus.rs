@@ -37,6 +37,14 @@ fn every_configuration_of_the_corpus_is_read_and_redacted_soundly() {
     assert!(replay("config", tidegate_sim::fuzz::config) > 0);
 }
 
+/// G57.
+#[test]
+fn every_file_of_the_corpus_is_edited_soundly() {
+    assert!(replay("edit", tidegate_sim::fuzz::edit) > 0);
+    // What was found for reading is something to edit too.
+    assert!(replay("config", tidegate_sim::fuzz::edit) > 0);
+}
+
 /// L1 to L10.
 #[test]
 fn every_story_of_the_corpus_keeps_the_laws_and_settles() {

@@ -116,6 +116,50 @@ pub(super) fn comments(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
     found.map(|token| token.range.start..token.range.end).collect()
 }
 
+/// A token of a text and where it stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Piece {
+    pub(super) span: Range<usize>,
+    pub(super) kind: PieceKind,
+}
+
+/// What a token is, as far as an editor has to know.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PieceKind {
+    Comma,
+    /// A comment that may stand in the middle of a line.
+    Block,
+    /// A comment up to the end of its line.
+    Line,
+    /// A bracket, a colon, a key or a value.
+    Other,
+}
+
+/// The tokens of a text that [`parse`] reads, in their order.
+pub(super) fn pieces(text: &str, syntax: Syntax) -> Vec<Piece> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let tokens = parse_to_ast(text, &collect, &options(syntax)).ok().and_then(|all| all.tokens);
+    let piece = |token: TokenAndRange<'_>| {
+        let kind = match token.token {
+            Token::Comma => PieceKind::Comma,
+            Token::CommentBlock(_) => PieceKind::Block,
+            Token::CommentLine(_) => PieceKind::Line,
+            Token::OpenBrace
+            | Token::CloseBrace
+            | Token::OpenBracket
+            | Token::CloseBracket
+            | Token::Colon
+            | Token::String(_)
+            | Token::Word(_)
+            | Token::Boolean(_)
+            | Token::Number(_)
+            | Token::Null => PieceKind::Other,
+        };
+        Piece { span: token.range.start..token.range.end, kind }
+    };
+    tokens.into_iter().flatten().map(piece).collect()
+}
+
 const fn options(syntax: Syntax) -> ParseOptions {
     let comments = !matches!(syntax, Syntax::Json);
     let loose = matches!(syntax, Syntax::Loose);

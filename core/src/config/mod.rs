@@ -7,6 +7,7 @@
 
 pub mod definition;
 pub mod diff;
+pub mod edit;
 mod encoding;
 mod entry;
 pub mod environment;

@@ -120,7 +120,14 @@ fn definitions(root: &Node<'_>, source: &Source, report: &mut Report<'_>) -> Rea
     };
     let section = section(members, source, report);
     repeated_keys(members, &mut Vec::new(), section.map_or("", |(name, _)| name), report);
-    let Some((section, entries)) = section else { return reading };
+    let Some((section, entries)) = section else {
+        // Names can be switched off in a file that defines none (G59).
+        let disabled = disabled_servers(members, report);
+        if source.level != Level::Project {
+            reading.disabled = disabled;
+        }
+        return reading;
+    };
     if !section.is_empty() {
         unknown_members(members, section, report);
     }

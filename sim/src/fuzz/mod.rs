@@ -4,11 +4,13 @@
 //! panic on a violation, because that is how a fuzz target reports one.
 
 mod config;
+mod edit;
 mod lines;
 mod rpc;
 mod story;
 
 pub use config::config;
+pub use edit::edit;
 pub use lines::lines;
 pub use rpc::rpc;
 pub use story::story;

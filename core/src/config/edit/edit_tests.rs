@@ -1,0 +1,285 @@
+use alloc::vec;
+
+use super::*;
+use crate::config::source::{Level, Provider};
+use crate::config::{Stdio, Transport};
+
+fn source() -> Source {
+    Source { provider: Provider::Tidegate, level: Level::User, path: "f".into(), text: None }
+}
+
+fn after(text: &str, change: &Edit) -> String {
+    let bytes = edit(&source(), text.as_bytes(), change).expect("can be edited");
+    String::from_utf8(bytes).expect("text")
+}
+
+fn refusal(text: &[u8], change: &Edit) -> String {
+    edit(&source(), text, change).expect_err("cannot be edited").to_string()
+}
+
+fn add(name: &str, entry: &str) -> Edit {
+    Edit::Add { name: name.into(), entry: Json::new(entry) }
+}
+
+fn remove(name: &str) -> Edit {
+    Edit::Remove { name: name.into() }
+}
+
+fn enable(name: &str) -> Edit {
+    Edit::Enable { name: name.into() }
+}
+
+fn disable(name: &str) -> Edit {
+    Edit::Disable { name: name.into() }
+}
+
+fn deny(name: &str) -> Edit {
+    Edit::Deny { name: name.into() }
+}
+
+fn allow(name: &str) -> Edit {
+    Edit::Allow { name: name.into() }
+}
+
+/// G57.
+#[test]
+fn an_entry_is_added_in_the_style_of_the_file() {
+    let entry = r#"{"command":"x","args":["-y",1],"env":{"A":"é\n"}}"#;
+    let printed = r#"{
+      "command": "x",
+      "args": ["-y", 1],
+      "env": {
+        "A": "é\n"
+      }
+    }"#;
+    let one_line = r#"{"command": "x", "args": ["-y", 1], "env": {"A": "é\n"}}"#;
+    for (before, wanted) in [
+        ("", format!("{{\n  \"mcpServers\": {{\n    \"n\": {printed}\n  }}\n}}\n")),
+        ("{}", format!("{{\n  \"mcpServers\": {{\n    \"n\": {printed}\n  }}\n}}")),
+        (
+            "// mine\n{\n  // nothing yet\n}\n",
+            format!(
+                "// mine\n{{\n  // nothing yet\n  \"mcpServers\": {{\n    \"n\": {printed}\n  }}\n}}\n"
+            ),
+        ),
+        (
+            "{\n  \"mcpServers\": null\n}",
+            format!("{{\n  \"mcpServers\": {{\n    \"n\": {printed}\n  }}\n}}"),
+        ),
+        (
+            "{\n  \"mcpServers\": {\n    \"a\": {\"command\":\"a\"} // first\n    // last words\n  }, \"x\": 1\n}\n",
+            format!(
+                "{{\n  \"mcpServers\": {{\n    \"a\": {{\"command\":\"a\"}}, // first\n    // last words\n    \"n\": {printed}\n  }}, \"x\": 1\n}}\n"
+            ),
+        ),
+        (
+            "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}",
+            format!("{{\"mcpServers\":{{\"a\":{{\"command\":\"a\"}}, \"n\": {one_line}}}}}"),
+        ),
+        (
+            "{ \"mcpServers\": { \"a\": {}, /* z */ } }",
+            format!("{{ \"mcpServers\": {{ \"a\": {{}}, /* z */ \"n\": {one_line}, }} }}"),
+        ),
+    ] {
+        assert_eq!(after(before, &add("n", entry)), wanted, "{before}");
+    }
+}
+
+#[test]
+fn tabs_line_ends_and_a_byte_order_mark_stay() {
+    let before = "\u{feff}{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {},\r\n\t}\r\n}\r\n";
+    assert_eq!(
+        after(before, &add("b", r#"{"url":"https://h/"}"#)),
+        "\u{feff}{\r\n\t\"mcpServers\": {\r\n\t\t\"a\": {},\r\n\t\t\"b\": {\r\n\t\t\t\"url\": \
+         \"https://h/\"\r\n\t\t},\r\n\t}\r\n}\r\n"
+    );
+}
+
+/// G57.
+#[test]
+fn an_entry_is_removed_and_no_comment_with_it() {
+    for (before, wanted) in [
+        (
+            "{\"mcpServers\":{\n  \"a\": {},\n  // about x\n  \"x\": {}\n}}",
+            "{\"mcpServers\":{\n  \"a\": {}\n  // about x\n}}",
+        ),
+        (
+            "{\"mcpServers\":{\n  \"x\": {}, // one\n  \"b\": {},\n}}",
+            "{\"mcpServers\":{\n  // one\n  \"b\": {},\n}}",
+        ),
+        ("{\"mcpServers\":{ \"x\": 1, \"b\": {} }}", "{\"mcpServers\":{ \"b\": {} }}"),
+        ("{\"mcpServers\":{ \"a\": {}, \"x\": 1 }}", "{\"mcpServers\":{ \"a\": {} }}"),
+        ("{\"mcpServers\":{\"a\":{},\"x\":1,}}", "{\"mcpServers\":{\"a\":{},}}"),
+        ("{\"mcpServers\":{\"x\":1}}", "{\"mcpServers\":{}}"),
+        // An earlier entry of the name would count if it stayed.
+        (
+            "{\"mcpServers\":{\"x\":1,\"a\":{},\"\\u0078\":2 /* two */,\"x\":3}}",
+            "{\"mcpServers\":{\"a\":{} /* two */}}",
+        ),
+        ("{\"mcpServers\":{\"x\":1},\"disabledServers\":[\"x\"]}", "{\"mcpServers\":{}}"),
+        (
+            "{\"mcpServers\":{\"x\":1},\"disabledServers\":[\"x\", \"y\"]}",
+            "{\"mcpServers\":{},\"disabledServers\":[ \"y\"]}",
+        ),
+        ("{\"x\": {\"command\":\"x\"}}", "{}"),
+    ] {
+        assert_eq!(after(before, &remove("x")), wanted, "{before}");
+    }
+}
+
+#[test]
+fn a_server_is_switched_by_the_key_it_has_for_that() {
+    for (on, off) in [
+        ("{\"x\":{\"command\":\"c\"}}", "{\"x\":{\"command\":\"c\", \"enabled\": false}}"),
+        (
+            "{\"x\":{\"command\":\"c\",\"enabled\":true}}",
+            "{\"x\":{\"command\":\"c\",\"enabled\":false}}",
+        ),
+        (
+            "{\"x\":{\"command\":\"c\",\"disabled\":0}}",
+            "{\"x\":{\"command\":\"c\",\"disabled\":true}}",
+        ),
+        (
+            "{\"x\":{\"command\":\"c\",\"enabled\":null}}",
+            "{\"x\":{\"command\":\"c\",\"enabled\":false}}",
+        ),
+    ] {
+        let file = |entries: &str| format!("{{\"mcpServers\":{entries}}}");
+        let (on, off) = (file(on), file(off));
+        assert_eq!(after(&on, &disable("x")), off);
+        assert_eq!(after(&on, &enable("x")), on, "it is on");
+        assert_eq!(after(&off, &disable("x")), off, "it is off");
+        let again = after(&off, &enable("x"));
+        let reading = parse::read(&source(), again.as_bytes());
+        assert!(reading.definitions.iter().all(|definition| definition.enabled), "{again}");
+    }
+}
+
+/// D61.
+#[test]
+fn enabling_takes_back_whatever_of_the_file_switches_a_server_off() {
+    let before = "{\"mcpServers\":{\"x\":{\"command\":\"c\",\"enabled\":false,\"disabled\":true}},\n\
+                  \"disabledServers\":[\"x\",\"y\"]}";
+    let wanted = "{\"mcpServers\":{\"x\":{\"command\":\"c\",\"enabled\":true,\"disabled\":false}},\n\
+                  \"disabledServers\":[\"y\"]}";
+    assert_eq!(after(before, &enable("x")), wanted);
+}
+
+#[test]
+fn a_name_is_denied_once_and_allowed_again() {
+    for (allowed, denied) in [
+        ("", "{\n  \"disabledServers\": [\"x\"]\n}\n"),
+        ("{\"a\":1}", "{\"a\":1, \"disabledServers\": [\"x\"]}"),
+        ("{\"disabledServers\":[\"y\"]}", "{\"disabledServers\":[\"y\", \"x\"]}"),
+        ("{\"disabledServers\":[]}", "{\"disabledServers\":[\"x\"]}"),
+        ("{\"disabledServers\":null}", "{\"disabledServers\":[\"x\"]}"),
+        ("{\"disabledServers\":[\n  \"y\"\n]}", "{\"disabledServers\":[\n  \"y\",\n  \"x\"\n]}"),
+    ] {
+        assert_eq!(after(allowed, &deny("x")), denied);
+        assert_eq!(after(denied, &deny("x")), denied);
+        let again = after(denied, &allow("x"));
+        let reading = parse::read(&source(), again.as_bytes());
+        assert!(!reading.disabled.contains(&ServerName::new("x")), "{again}");
+    }
+    assert_eq!(after("{\"a\":1, \"disabledServers\": [\"x\"]}", &allow("x")), "{\"a\":1}");
+    assert_eq!(after("", &allow("x")), "");
+}
+
+#[test]
+fn a_file_that_is_all_entries_stays_one() {
+    let bare = b"{\"a\": {\"command\":\"a\"}}";
+    assert_eq!(
+        refusal(bare, &deny("a")),
+        "f: its servers have to stand in \"mcpServers\" for that; mend the file first, it is \
+         unchanged"
+    );
+    let more = after("{\"a\": {\"command\":\"a\"}}", &add("b", r#"{"command":"b"}"#));
+    assert_eq!(more, "{\"a\": {\"command\":\"a\"}, \"b\": {\"command\": \"b\"}}");
+}
+
+#[test]
+fn a_timeout_is_set_and_tools_are_approved_once() {
+    let timeout = Edit::SetTimeout { name: "x".into(), ms: 5 };
+    let file = "{\"mcpServers\":{\"x\":{\"timeout\":1,\"timeout\":2}}}";
+    assert_eq!(after(file, &timeout), "{\"mcpServers\":{\"x\":{\"timeout\":1,\"timeout\":5}}}");
+    assert_eq!(
+        after("{\"mcpServers\":{\"x\":{}}}", &timeout),
+        "{\"mcpServers\":{\"x\":{\n  \"timeout\": 5\n}}}"
+    );
+    let approve = Edit::ApproveTools { name: "x".into(), tools: vec!["a".into(), "b".into()] };
+    let once = "{\"mcpServers\":{\"x\":{\"autoApprove\":[\"b\", \"a\"]}}}";
+    assert_eq!(after("{\"mcpServers\":{\"x\":{\"autoApprove\":[\"b\"]}}}", &approve), once);
+    assert_eq!(after(once, &approve), once);
+}
+
+/// The documented messages.
+#[test]
+fn what_cannot_be_done_is_refused_in_the_documented_words() {
+    let file = b"{\"mcpServers\":{\"x\":{\"command\":\"c\"},\"odd\":7}}";
+    let good = r#"{"command":"c"}"#;
+    let long = "n".repeat(101);
+    for (change, words) in [
+        (add("x", good), "Server \"x\" already exists in f"),
+        (add("", good), "Server name cannot be empty"),
+        (add(&long, good), "Server name is too long (max 100 characters)"),
+        (
+            add("a b", good),
+            "Server name can only contain letters, numbers, dash, underscore, and dot",
+        ),
+        (
+            add("n", "{}"),
+            "Invalid server config: Server \"n\": stdio server requires \"command\" field",
+        ),
+        (
+            add("n", "7"),
+            "Invalid server config: Server \"n\": the entry should be an object and is a number",
+        ),
+        (add("n", "{"), "Invalid server config: Server \"n\": the entry cannot be read"),
+        (add("n", "{}},{"), "Invalid server config: Server \"n\": the entry cannot be read"),
+        (
+            add("n", r#"{"command":"c"},"m":{"command":"d"}"#),
+            "Invalid server config: Server \"n\": the entry cannot be read",
+        ),
+        (remove("y"), "Server \"y\" not found in f"),
+        (enable("y"), "Server \"y\" not found in f"),
+        (
+            disable("odd"),
+            "Invalid server config: Server \"odd\": the entry should be an object and is a number",
+        ),
+    ] {
+        assert_eq!(refusal(file, &change), words);
+    }
+    let refused = |text: &[u8]| refusal(text, &remove("x"));
+    assert_eq!(
+        refused(b"{\n\"mcpServers\": {\"x\" 1}}"),
+        "f:2:20: Expected colon after the string or word in object property; mend the file first, \
+         it is unchanged"
+    );
+    assert_eq!(refused(b"\xff\xfe"), "f: the file is not UTF-8 but UTF-16; it is unchanged");
+    assert_eq!(refused(b"{}\n\xff"), "f:2: the file is not UTF-8; it is unchanged");
+    assert_eq!(
+        refused(b"[]"),
+        "f: it should hold an object and holds a list; mend the file first, it is unchanged"
+    );
+    assert_eq!(
+        refused(b"{\"mcpServers\":[]}"),
+        "f: \"mcpServers\" should be an object and is a list; mend the file first, it is unchanged"
+    );
+    assert_eq!(refused(b""), "Server \"x\" not found in f");
+}
+
+#[test]
+fn what_was_added_is_read_as_it_was_given() {
+    let text =
+        after("", &add("n.1", r#"{"command":"c","args":["a b"],"env":{"K":"v"},"cwd":"/"}"#));
+    let reading = parse::read(&source(), text.as_bytes());
+    let [definition] = &reading.definitions[..] else { panic!("{text}") };
+    let wanted = Stdio {
+        command: "c".into(),
+        args: vec!["a b".into()],
+        env: [("K".into(), "v".into())].into(),
+        cwd: Some("/".into()),
+        ..Stdio::default()
+    };
+    assert_eq!(definition.transport, Ok(Transport::Stdio(wanted)));
+}
