@@ -88,6 +88,7 @@ impl Plan {
         }
         let mut settings = Settings::new(options);
         settings.cache_dir = directories.cache;
+        settings.state_dir = directories.state;
         settings.trace.clone_from(&global.trace);
         Ok(Self { settings, quiet: global.quiet, form: global.form() })
     }

@@ -26,6 +26,12 @@ pub enum Command {
         /// Files longer than this are `Unreadable`.
         bytes_max: u64,
     },
+    /// Read what the user approved; answered by `ApprovalsRead`. Ordered only if a project
+    /// brought along a definition that may not run without.
+    ReadApprovals {
+        /// Returned in the answer.
+        read: ReadId,
+    },
     /// Read a cache entry; answered by `CacheRead`.
     ReadCache {
         /// Returned in the answer.

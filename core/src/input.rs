@@ -4,10 +4,12 @@
 //! [`Runtime::handle_timeout`](crate::runtime::Runtime::handle_timeout), so a run *is* a list of
 //! (time, input). Requests are imperative, facts are past tense.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Approval;
 use crate::bytes::{Bytes, Json};
 use crate::error::{Exit, OpenError};
 use crate::id::{CallId, ConnId, OpId, ReadId, ServerName};
@@ -171,8 +173,8 @@ pub enum Target {
 /// What the driver can report.
 ///
 /// The driver's half of the contract: per `Open` exactly one `Opened` or `OpenFailed`; after
-/// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig` and
-/// `ReadCache` exactly one answer.
+/// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig`,
+/// `ReadApprovals` and `ReadCache` exactly one answer.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -181,8 +183,19 @@ pub enum Fact {
     ConfigRead {
         /// Which read this answers.
         read: ReadId,
+        /// Where the file really is, every symbolic link in its path resolved: what is approved
+        /// there is not approved elsewhere. Absent if the driver cannot say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<String>,
         /// What was found.
         found: Found,
+    },
+    /// The user's approvals were read.
+    ApprovalsRead {
+        /// Which read this answers.
+        read: ReadId,
+        /// All of them; none if there are none or they cannot be read.
+        approved: BTreeSet<Approval>,
     },
     /// A cache entry was read, or was not there.
     CacheRead {

@@ -100,7 +100,7 @@
 //! floor 3  server/   handshake, lists, stop ladder       one server
 //! floor 2  config/   bytes → definitions and problems
 //! floor 1  wire/     bytes ↔ messages
-//! floor 0  time id limits entropy bytes canon · input command event error · outbox
+//! floor 0  time id limits entropy bytes canon approval · input command event error · outbox
 //! ```
 //!
 //! A machine pushes commands down into the shared [`Outbox`](outbox::Outbox) and returns signals
@@ -119,6 +119,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod approval;
 pub mod bytes;
 pub mod canon;
 pub mod command;

@@ -143,7 +143,12 @@ impl Display for Text<'_, NewCall> {
 impl Display for Text<'_, Fact> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Fact::ConfigRead { read, found } => write!(f, "ConfigRead {read} {}", Text(found)),
+            Fact::ConfigRead { read, origin: _, found } => {
+                write!(f, "ConfigRead {read} {}", Text(found))
+            }
+            Fact::ApprovalsRead { read, approved } => {
+                write!(f, "ApprovalsRead {read} {} approved", approved.len())
+            }
             Fact::CacheRead { read, found, age_ms } => {
                 write!(f, "CacheRead {read} {}", Text(found))?;
                 if *age_ms > 0 { write!(f, " {age_ms}ms old") } else { Ok(()) }
@@ -178,6 +183,7 @@ impl Display for Text<'_, Command> {
             Command::ReadConfig { read, path, bytes_max: _ } => {
                 write!(f, "ReadConfig {read} {path}")
             }
+            Command::ReadApprovals { read } => write!(f, "ReadApprovals {read}"),
             Command::ReadCache { read, key } => write!(f, "ReadCache {read} {}", Short(key)),
             Command::WriteCache { key, content } => {
                 write!(f, "WriteCache {} {} bytes", Short(key), content.len())

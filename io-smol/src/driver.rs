@@ -19,6 +19,7 @@ use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::registry::Offering;
 
+use crate::approvals::Approvals;
 use crate::connections::Connections;
 use crate::descendants::MARK_VARIABLE;
 use crate::desk::Desk;
@@ -73,7 +74,7 @@ enum Phase {
 /// If the trace file cannot be created, or the process may not open the few descriptors that
 /// waiting takes.
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
-    let Settings { options, cache_dir, trace, guard } = settings;
+    let Settings { options, cache_dir, state_dir, trace, guard } = settings;
     let inbox = Arc::new(Inbox::new());
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&inbox)));
     let mark = unique();
@@ -87,7 +88,11 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         runtime: Runtime::new(options),
         desk: Desk::default(),
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
-        errands: Errands::new(cache_dir.as_deref(), Arc::clone(&inbox)),
+        errands: Errands::new(
+            cache_dir.as_deref(),
+            state_dir.map(Approvals::below),
+            Arc::clone(&inbox),
+        ),
         recorder: recorder.transpose()?,
         phase: Phase::Running,
         batch: VecDeque::new(),
@@ -292,6 +297,7 @@ impl Driver {
             Command::ReadConfig { read, path, bytes_max } => {
                 self.errands.read_config(read, path, bytes_max);
             }
+            Command::ReadApprovals { read } => self.errands.read_approvals(read),
             Command::ReadCache { read, key } => self.errands.read_cache(read, key),
             Command::WriteCache { key, content } => self.errands.write_cache(key, content),
             Command::DropCache { key } => self.errands.drop_cache(key),

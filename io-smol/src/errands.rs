@@ -1,6 +1,6 @@
 //! What the machine wants of files, done off the loop.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,12 +9,14 @@ use tidegate_core::command::CacheKey;
 use tidegate_core::id::ReadId;
 use tidegate_core::input::{Fact, Found};
 
+use crate::approvals::Approvals;
 use crate::files::{self, Cache};
 use crate::inbox::{Inbox, Message};
 
 /// Reads configuration and keeps the cache.
 #[derive(Debug)]
 pub(crate) struct Errands {
+    approvals: Option<Approvals>,
     cache: Option<Arc<CacheErrands>>,
     inbox: Arc<Inbox>,
 }
@@ -45,20 +47,45 @@ enum Errand {
 }
 
 impl Errands {
-    pub(crate) fn new(cache_dir: Option<&Path>, inbox: Arc<Inbox>) -> Self {
+    pub(crate) fn new(
+        cache_dir: Option<&Path>,
+        approvals: Option<Approvals>,
+        inbox: Arc<Inbox>,
+    ) -> Self {
         let cache = cache_dir.map(|dir| {
             let (cache, inbox) = (Cache::below(dir), Arc::clone(&inbox));
             Arc::new(CacheErrands { cache, inbox, queue: Mutex::default() })
         });
-        Self { cache, inbox }
+        Self { approvals, cache, inbox }
     }
 
     /// Reads a file, by itself: one that takes long holds back no other.
     pub(crate) fn read_config(&self, read: ReadId, path: String, bytes_max: u64) {
         let inbox = Arc::clone(&self.inbox);
         let errand = move || {
-            let found = files::read(Path::new(&path), bytes_max);
-            inbox.report(Message::Fact(Fact::ConfigRead { read, found }));
+            // What is read is what lies there, wherever the path leads a moment later.
+            let origin =
+                Path::new(&path).canonicalize().ok().filter(|path| path.to_str().is_some());
+            let found =
+                files::read(origin.as_deref().unwrap_or_else(|| Path::new(&path)), bytes_max);
+            let origin = origin.as_deref().and_then(Path::to_str).map(Into::into);
+            inbox.report(Message::Fact(Fact::ConfigRead { read, origin, found }));
+        };
+        blocking::unblock(errand).detach();
+    }
+
+    /// Reads what the user approved: nothing, if that cannot be read.
+    pub(crate) fn read_approvals(&self, read: ReadId) {
+        let (inbox, approvals) = (Arc::clone(&self.inbox), self.approvals.clone());
+        let errand = move || {
+            let approved = match approvals.map_or_else(|| Ok(vec![]), |it| it.list()) {
+                Ok(granted) => granted.into_iter().map(|granted| granted.approval).collect(),
+                Err(error) => {
+                    inbox.report(Message::Broken("the file of approvals", error));
+                    BTreeSet::new()
+                }
+            };
+            inbox.report(Message::Fact(Fact::ApprovalsRead { read, approved }));
         };
         blocking::unblock(errand).detach();
     }

@@ -70,6 +70,32 @@ fn await_readable(file: &File, silence_max: Duration) -> io::Result<()> {
     }
 }
 
+/// Creates a directory, and those above it, that only its owner may look into.
+pub(crate) fn create_private(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// Replaces a file as a whole: who reads it sees the old one or the new one, and only its owner
+/// sees either.
+pub(crate) fn replace(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let draft = file.with_file_name(format!(".{name}.{}.tmp", unique()));
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)
+        .and_then(|mut draft| write(&mut draft))
+        .and_then(|()| fs::rename(&draft, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
 /// Where tool lists are cached: one file for each, replaced as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
@@ -95,19 +121,8 @@ impl Cache {
     /// Writes an entry so that a reader sees the old one or the new one, and only its owner
     /// sees either: descriptions of tools may tell what a user works on.
     pub(crate) fn write(&self, key: CacheKey, content: &[u8]) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let draft = self.dir.join(format!(".{key}.{}.tmp", unique()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)
-            .and_then(|mut file| file.write_all(content))
-            .and_then(|()| fs::rename(&draft, self.file(key)));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        create_private(&self.dir)?;
+        replace(&self.file(key), |draft| draft.write_all(content))
     }
 
     /// Removes an entry.

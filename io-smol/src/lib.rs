@@ -61,6 +61,7 @@
 
 #![forbid(unsafe_code)]
 
+mod approvals;
 mod connection;
 mod connections;
 mod descendants;
@@ -85,6 +86,7 @@ pub mod signals;
 mod spawn;
 mod subagent;
 
+pub use approvals::{Approvals, Granted};
 pub use driver::{Driver, open};
 pub use events::{Events, News};
 pub use host::{Call, Host};

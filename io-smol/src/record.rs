@@ -2,6 +2,7 @@
 //!
 //! The loop words the lines, a thread of its own writes them: a slow disk holds nothing back.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -14,7 +15,9 @@ use std::thread;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::Command;
 use tidegate_core::config::redact::Redactor;
+use tidegate_core::config::{Level, Source};
 use tidegate_core::event::Event;
+use tidegate_core::id::ReadId;
 use tidegate_core::input::{Fact, Found, Input};
 use tidegate_core::options::Options;
 use tidegate_core::time::Timestamp;
@@ -31,6 +34,10 @@ const WAITING_BYTES_MAX: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     redactor: Redactor,
+    /// The files that the project brought along, by their paths.
+    foreign: BTreeMap<String, Source>,
+    /// Which of them a read will tell of.
+    reads: BTreeMap<ReadId, String>,
     /// The lines since the last flush.
     lines: Vec<u8>,
     /// `None` once the record has ended early.
@@ -55,6 +62,8 @@ impl Recorder {
             .spawn(move || write(file, &receiver, &left, &reports))?;
         let mut recorder = Self {
             redactor: Redactor::new(),
+            foreign: foreign(options),
+            reads: BTreeMap::new(),
             lines: Vec::new(),
             thread: Some(sender),
             waiting,
@@ -67,8 +76,20 @@ impl Recorder {
     /// Records what goes in.
     pub(crate) fn input(&mut self, at: Timestamp, input: &Input) {
         let mut input = input.clone();
-        if let Input::Io(Fact::ConfigRead { found: Found::Content(content), .. }) = &mut input {
-            *content = Bytes(self.redactor.config(content));
+        match &mut input {
+            Input::Io(Fact::ConfigRead { read, origin, found }) => {
+                let source = self.reads.remove(read).and_then(|path| self.foreign.get(&path));
+                if let Found::Content(content) = found {
+                    *content = Bytes(match source {
+                        Some(source) => self.redactor.project(source, origin.as_deref(), content),
+                        None => self.redactor.config(content),
+                    });
+                }
+            }
+            Input::Io(Fact::ApprovalsRead { approved, .. }) => {
+                *approved = self.redactor.approvals(approved);
+            }
+            Input::Io(_) | Input::Host(_) => {}
         }
         self.line(&TraceLine::Input { at, input });
     }
@@ -83,6 +104,11 @@ impl Recorder {
         let mut command = command.clone();
         if let Command::Open { launch, .. } = &mut command {
             *launch = self.redactor.launch(launch);
+        }
+        if let Command::ReadConfig { read, path, .. } = &command
+            && self.foreign.contains_key(path)
+        {
+            self.reads.insert(*read, path.clone());
         }
         self.line(&TraceLine::Command { at, command });
     }
@@ -133,6 +159,11 @@ impl Recorder {
             }
         }
     }
+}
+
+fn foreign(options: &Options) -> BTreeMap<String, Source> {
+    let foreign = options.sources.iter().filter(|source| source.level == Level::Project);
+    foreign.map(|source| (source.path.clone(), source.clone())).collect()
 }
 
 /// Writes until the record ends or the file fails, which is said once.

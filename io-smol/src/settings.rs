@@ -14,6 +14,9 @@ pub struct Settings {
     pub options: Options,
     /// Where tool lists are cached, in `tools/` below it; nothing is cached without one.
     pub cache_dir: Option<PathBuf>,
+    /// Where the user's [`Approvals`](crate::Approvals) are; nothing of a project's own is
+    /// approved without one.
+    pub state_dir: Option<PathBuf>,
     /// The file the run is recorded to, as [`tidegate_core::trace`] says; not recorded without
     /// one. Replaced if it exists.
     pub trace: Option<PathBuf>,
@@ -32,20 +35,27 @@ pub enum Guard {
 }
 
 impl Settings {
-    /// Settings with these options: no cache, no trace, a guard. Options without entropy get
+    /// Settings with these options: no cache, no approvals, no trace, a guard. Options without entropy get
     /// some.
     #[must_use]
     pub fn new(mut options: Options) -> Self {
         if options.entropy == Entropy::default() {
             options.entropy = Entropy::from_bytes(random_bytes());
         }
-        Self { options, cache_dir: None, trace: None, guard: Guard::On }
+        Self { options, cache_dir: None, state_dir: None, trace: None, guard: Guard::On }
     }
 
     /// With tool lists cached below this directory.
     #[must_use]
     pub fn with_cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(dir.into());
+        self
+    }
+
+    /// With the user's approvals in this directory.
+    #[must_use]
+    pub fn with_state_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(dir.into());
         self
     }
 

@@ -160,7 +160,7 @@ impl Crowd {
         match command {
             Command::ReadConfig { read, .. } => {
                 let found = Found::Content(Bytes::from(config(&self.entries).as_str()));
-                Some(Fact::ConfigRead { read, found })
+                Some(Fact::ConfigRead { read, origin: None, found })
             }
             Command::ReadCache { read, .. } => {
                 Some(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 })

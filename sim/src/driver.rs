@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
+use tidegate_core::approval::Approval;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::{CacheKey, Command};
 use tidegate_core::error::Exit;
@@ -46,6 +47,10 @@ pub struct Driver {
     scripts: Hashed<BTreeMap<String, Hashed<Script>>>,
     /// Configuration files by path.
     files: Hashed<BTreeMap<String, Found>>,
+    /// Where files really are whose paths lead over symbolic links.
+    origins: Hashed<BTreeMap<String, String>>,
+    /// What the user approved.
+    approved: Hashed<BTreeSet<Approval>>,
     cache: Hashed<BTreeMap<CacheKey, Found>>,
     /// How long reads take, in milliseconds.
     pub read_ms: u64,
@@ -72,7 +77,10 @@ impl Driver {
     /// Obeys one order.
     pub fn execute(&mut self, command: Command, now: Timestamp) {
         let answer_at = now.plus(self.read_ms);
-        if let Command::ReadConfig { read, .. } | Command::ReadCache { read, .. } = &command {
+        if let Command::ReadConfig { read, .. }
+        | Command::ReadApprovals { read }
+        | Command::ReadCache { read, .. } = &command
+        {
             self.reads_made = read.number() + 1;
         }
         match command {
@@ -84,7 +92,13 @@ impl Driver {
                     }
                     found => found,
                 };
-                self.reads.insert(read, (answer_at, Fact::ConfigRead { read, found }));
+                let origin = Some(self.origins.get(&path).cloned().unwrap_or(path));
+                let fact = Fact::ConfigRead { read, origin, found };
+                self.reads.insert(read, (answer_at, fact));
+            }
+            Command::ReadApprovals { read } => {
+                let approved = self.approved.iter().copied().collect();
+                self.reads.insert(read, (answer_at, Fact::ApprovalsRead { read, approved }));
             }
             Command::ReadCache { read, key } => {
                 let found = self.cache.get(&key).cloned().unwrap_or(Found::Nothing);
@@ -230,6 +244,21 @@ impl Driver {
         }
     }
 
+    /// From here on the path of a file leads there, over a symbolic link.
+    pub fn set_origin(&mut self, path: &str, origin: &str) {
+        self.origins.change(|origins| drop(origins.insert(path.into(), origin.into())));
+    }
+
+    /// The user approves this.
+    pub fn approve(&mut self, approval: Approval) {
+        self.approved.change(|approved| approved.extend([approval]));
+    }
+
+    /// The user takes an approval back.
+    pub fn revoke(&mut self, approval: Approval) {
+        self.approved.change(|approved| approved.retain(|it| *it != approval));
+    }
+
     /// Fills the cache with what another driver's holds.
     pub fn set_cache(&mut self, other: &Self) {
         self.cache = other.cache.clone();
@@ -314,10 +343,12 @@ impl Driver {
     /// What distinguishes this state from another one.
     pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
         (&self.scripts, &self.files, &self.cache, self.reads.len()).hash(state);
+        (&self.origins, &self.approved).hash(state);
         for (read, (at, fact)) in self.reads.iter() {
             (self.reads_made.saturating_sub(read.number()), at.since(present.now)).hash(state);
             match fact {
                 Fact::ConfigRead { found, .. } => (0, found, 0).hash(state),
+                Fact::ApprovalsRead { approved, .. } => (2, approved).hash(state),
                 Fact::CacheRead { found, age_ms, .. } => (1, found, *age_ms).hash(state),
                 _ => {}
             }

@@ -113,6 +113,15 @@ impl Scene {
         self
     }
 
+    /// The configuration file is one that the project brought along.
+    #[must_use]
+    pub fn from_project(mut self) -> Self {
+        for source in &mut self.options.sources {
+            (source.provider, source.level) = (Provider::Tidegate, Level::Project);
+        }
+        self
+    }
+
     /// Reads of files and cache take so long.
     #[must_use]
     pub fn reads_taking(mut self, ms: u64) -> Self {

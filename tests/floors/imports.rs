@@ -5,8 +5,8 @@ use crate::source::{Source, paths};
 /// The modules of core from the bottom up; see the picture in `core/src/lib.rs`.
 const FLOORS: [&[&str]; 7] = [
     &[
-        "bytes", "canon", "command", "entropy", "error", "event", "held", "id", "input", "limits",
-        "outbox", "time", "wide",
+        "approval", "bytes", "canon", "command", "entropy", "error", "event", "held", "id",
+        "input", "limits", "outbox", "time", "wide",
     ],
     &["wire"],
     &["config", "auth"],

@@ -1,5 +1,7 @@
 //! Stories of guarantees that no other file tells.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::config::{Level, Provider, Source};
 use tidegate_core::error::Exit;
 use tidegate_core::event::{Event, OpResult, ServerState, Skip};
@@ -62,7 +64,8 @@ fn with_nothing_running_no_news_leads_to_an_order() -> Result<(), Violation> {
         Fact::InputFailed { conn },
         Fact::OutputEnded { conn },
         Fact::Closed { conn, exit: Exit::Code(1) },
-        Fact::ConfigRead { read, found: content("{\"mcpServers\":{}}") },
+        Fact::ConfigRead { read, origin: None, found: content("{\"mcpServers\":{}}") },
+        Fact::ApprovalsRead { read, approved: BTreeSet::new() },
         Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 },
     ];
     for fact in facts {

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::secret;
 use super::source::{Level, Provider};
 use super::template::{Role, Template, Variables};
+use crate::approval::Approval;
 use crate::canon::{Fingerprint, canonical};
 use crate::command::Launch;
 use crate::id::ServerName;
@@ -195,6 +196,9 @@ pub struct SourceRef {
     pub path: String,
     /// At which line, from 1.
     pub line: u32,
+    /// Where that file really is, every symbolic link in its path resolved, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 impl Definition {
@@ -251,6 +255,22 @@ impl Definition {
             Err(message) => json!({ "invalid": message }),
         };
         Fingerprint::of(canonical(&transport).as_bytes())
+    }
+
+    /// What a user approves: this exact definition, every value in it, under this name and in
+    /// this file, by its path and by where that path leads. So what was approved is asked for
+    /// again once anything of it changes, if another entry or another file says the same, if
+    /// the project moved, and if a symbolic link leads elsewhere. Whether it is switched on and
+    /// on which line it stands does not count.
+    #[must_use]
+    pub fn approval(&self) -> Approval {
+        let mut exact = json!(self);
+        if let Some(members) = exact.as_object_mut() {
+            members.remove("enabled");
+            let source = members.get_mut("source").and_then(serde_json::Value::as_object_mut);
+            source.and_then(|source| source.remove("line"));
+        }
+        Approval::of(canonical(&exact).as_bytes())
     }
 
     /// Whether a running server has to be restarted to follow `other` (F-033): anything that

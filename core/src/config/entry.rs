@@ -58,6 +58,7 @@ pub(super) fn read(
         level: source.level,
         path: source.path.clone(),
         line: entry.line,
+        origin: None,
     };
     let mut definition = Definition::new(server.clone(), place);
     let Value::Map(members) = &entry.node.value else {

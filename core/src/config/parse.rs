@@ -31,6 +31,17 @@ pub struct Reading {
     pub problems: Vec<Problem>,
 }
 
+impl Reading {
+    /// The same, of a file that really is there.
+    #[must_use]
+    pub fn at(mut self, origin: Option<&str>) -> Self {
+        for definition in &mut self.definitions {
+            definition.source.origin = origin.map(Into::into);
+        }
+        self
+    }
+}
+
 /// Reads one file. Total: any bytes give a reading.
 #[must_use]
 pub fn read(source: &Source, bytes: &[u8]) -> Reading {

@@ -15,7 +15,7 @@
 //! - What cannot be read is masked, letter by letter, up to the same error at the same place.
 //! - Redacting twice changes nothing.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -26,18 +26,21 @@ use super::encoding::{NoText, decode};
 use super::entry::KNOWN;
 use super::jsonc::{self, Document, Member, Node, Value, last};
 use super::mask;
-use super::parse::section;
+use super::parse::{read, section};
 use super::report::Report;
 use super::secret;
 use super::source::Source;
 use super::variables;
 use super::words;
+use crate::approval::Approval;
 use crate::command::Launch;
 
 /// Replaces secrets by placeholders, equal secrets by equal ones.
 #[derive(Clone, Default)]
 pub struct Redactor {
     numbers: BTreeMap<String, u64>,
+    /// The approvals of definitions as they are, and as they are redacted.
+    approvals: BTreeMap<Approval, Approval>,
     last: u64,
 }
 
@@ -73,6 +76,26 @@ impl Redactor {
             Err(fault) => mask::unreadable(decoded.text, &fault),
         };
         format!("{mark}{text}").into_bytes()
+    }
+
+    /// A file that a project brought along, without its secrets; see [`config`](Self::config).
+    /// What is approved of it counts for the redacted file too, by
+    /// [`approvals`](Self::approvals).
+    #[must_use]
+    pub fn project(&mut self, source: &Source, origin: Option<&str>, bytes: &[u8]) -> Vec<u8> {
+        let redacted = self.config(bytes);
+        let [real, shown] = [bytes, &redacted].map(|bytes| read(source, bytes).at(origin));
+        for (real, shown) in real.definitions.iter().zip(&shown.definitions) {
+            self.approvals.insert(real.approval(), shown.approval());
+        }
+        redacted
+    }
+
+    /// The approvals of redacted definitions in the place of those of the real ones. What is
+    /// approved elsewhere is nobody's business and left out.
+    #[must_use]
+    pub fn approvals(&self, approved: &BTreeSet<Approval>) -> BTreeSet<Approval> {
+        approved.iter().filter_map(|approval| self.approvals.get(approval)).copied().collect()
     }
 
     /// A launch without its secrets: equal to the launch that the redacted file leads to.

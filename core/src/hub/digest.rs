@@ -39,6 +39,7 @@ impl Hub {
                 server.digest(now, self.calls.newest(), state);
             }
         }
+        self.unapproved.hash(state);
         self.reading.is_some().hash(state);
         if let Some(reading) = &self.reading {
             reading.digest(|read| self.age(read), state);

@@ -28,6 +28,7 @@ mod reload;
 mod slot;
 pub mod status;
 mod straggler;
+mod trust;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -86,6 +87,8 @@ pub struct Hub {
     retries: BTreeSet<(Timestamp, ServerName)>,
     entropy: Entropy,
     reading: Option<Reading>,
+    /// The servers whose definitions a project brought along and the user has not approved.
+    unapproved: BTreeSet<ServerName>,
     /// Whose stored list each read asks for.
     cache_reads: BTreeMap<ReadId, ServerName>,
     gates: Vec<Gate>,
@@ -144,6 +147,7 @@ impl Hub {
             retries: BTreeSet::new(),
             entropy,
             reading: None,
+            unapproved: BTreeSet::new(),
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),
             ops: Vec::new(),
@@ -161,7 +165,12 @@ impl Hub {
     /// Takes in what the driver reports.
     pub fn handle_fact(&mut self, now: Timestamp, fact: Fact, out: &mut Outbox) {
         match fact {
-            Fact::ConfigRead { read, found } => self.handle_config_read(now, read, found, out),
+            Fact::ConfigRead { read, origin, found } => {
+                self.handle_config_read(now, read, origin, found, out);
+            }
+            Fact::ApprovalsRead { read, approved } => {
+                self.handle_approvals_read(now, read, approved, out);
+            }
             Fact::CacheRead { read, found, age_ms } => {
                 self.handle_cache_read(read, found, age_ms, out);
             }

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::command::Command;
+use crate::config::resolve::Resolved;
 use crate::config::{self, Definition, Level, Source, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, OpResult, Skip};
@@ -20,8 +21,8 @@ use crate::time::Timestamp;
 
 use super::Hub;
 use super::losses::Losses;
-use super::policy::Trust;
 use super::slot::{Cached, Slot, Standing};
+use super::trust::needs_approval;
 
 /// A configuration that is being read.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(super) struct Reading {
     unreadable: Option<String>,
     /// Whether a start asked for it, so that servers that rest are started again.
     pub(super) starts: bool,
+    /// What all sources together say, and the read that will tell what of it is approved.
+    pub(super) resolved: Option<(ReadId, Resolved)>,
 }
 
 impl Reading {
@@ -48,6 +51,7 @@ impl Reading {
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
+        self.resolved.as_ref().map(|(read, said)| (age(*read), &said.definitions)).hash(state);
     }
 }
 
@@ -83,6 +87,7 @@ impl Hub {
             starts,
             legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
             unreadable: None,
+            resolved: None,
         };
         for (at, source) in options.sources.iter().enumerate() {
             let part = source.text.as_ref().map(|text| config::parse::read(source, text));
@@ -102,6 +107,7 @@ impl Hub {
         &mut self,
         now: Timestamp,
         read: ReadId,
+        origin: Option<String>,
         found: Found,
         out: &mut Outbox,
     ) {
@@ -123,7 +129,7 @@ impl Hub {
             Found::Nothing => {}
         }
         if let Some(part) = reading.parts.get_mut(at) {
-            *part = Some(part_of(source, found));
+            *part = Some(part_of(source, origin.as_deref(), found));
         }
         self.apply_if_complete(now, out);
     }
@@ -132,19 +138,33 @@ impl Hub {
         if self.stopping {
             return;
         }
-        let Some(reading) = self.reading.take_if(|reading| reading.missing.is_empty()) else {
+        let read_all = |reading: &Reading| reading.missing.is_empty() && reading.resolved.is_none();
+        let Some(reading) = self.reading.as_mut().filter(|reading| read_all(reading)) else {
             return;
         };
-        let parts = reading.parts.into_iter().flatten().collect();
+        let parts = core::mem::take(&mut reading.parts).into_iter().flatten().collect();
         let mut resolved = config::resolve::resolve(parts, self.options.setting.limits.servers);
-        if let Some(why) = reading.unreadable.filter(|_| reading.legible == 0) {
+        if let Some(why) = reading.unreadable.take().filter(|_| reading.legible == 0) {
             resolved.problems.push(discovery_failed(&why));
         }
+        let asks = |definition: &Definition| needs_approval(definition, self.options.policy.trust);
+        if resolved.definitions.iter().any(asks) {
+            let read = ReadId::new(self.next_read.next());
+            reading.resolved = Some((read, resolved));
+            return out.command(Command::ReadApprovals { read });
+        }
+        self.unapproved.clear();
+        self.follow(resolved, now, out);
+    }
+
+    /// Ends a reading: what it says is followed.
+    pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
+        let Some(Reading { reloads, starts, .. }) = self.reading.take() else { return };
         self.problems.set_configured(resolved.problems, out);
-        if reading.starts {
+        if starts {
             self.wake();
         }
-        self.apply(resolved.definitions, reading.reloads, now, out);
+        self.apply(resolved.definitions, reloads, now, out);
     }
 
     /// A start wants again what rests since every server was disconnected.
@@ -317,17 +337,12 @@ impl Hub {
         if !self.options.only.is_empty() && !self.options.only.contains(&definition.name) {
             return Some(Skip::Filtered);
         }
-        let asks = self.options.policy.trust == Trust::Ask;
-        match &definition.transport {
-            Err(_) | Ok(Transport::Stdio(_)) => {
-                let valid = definition.transport.is_ok();
-                let foreign = definition.source.level == Level::Project;
-                (asks && valid && foreign).then_some(Skip::NeedsApproval)
-            }
-            Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => {
-                Some(Skip::UnsupportedTransport)
-            }
+        if let Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) =
+            &definition.transport
+        {
+            return Some(Skip::UnsupportedTransport);
         }
+        self.unapproved.contains(&definition.name).then_some(Skip::NeedsApproval)
     }
 }
 
@@ -347,7 +362,7 @@ fn discovery_failed(why: &str) -> Problem {
 }
 
 /// What a file says, or that a file the user named cannot be read.
-fn part_of(source: &Source, found: Found) -> config::parse::Reading {
+fn part_of(source: &Source, origin: Option<&str>, found: Found) -> config::parse::Reading {
     let unreadable = |severity, message: String| config::parse::Reading {
         problems: alloc::vec![Problem {
             severity,
@@ -362,7 +377,7 @@ fn part_of(source: &Source, found: Found) -> config::parse::Reading {
         ..Default::default()
     };
     match found {
-        Found::Content(bytes) => config::parse::read(source, &bytes),
+        Found::Content(bytes) => config::parse::read(source, &bytes).at(origin),
         Found::Nothing if source.level == Level::Explicit => {
             unreadable(Severity::Error, alloc::format!("{} does not exist", source.path))
         }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::config::SourceRef;
+use crate::config::consent::Consent;
 use crate::error::Problem;
 use crate::event::ServerState;
 use crate::id::{ConnId, ServerName};
@@ -50,6 +51,9 @@ pub struct ServerStatus {
     pub link: Link,
     /// Where its definition stands.
     pub source: SourceRef,
+    /// What the user is to be asked, if it waits for an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// `stdio`, `http`, `sse`; empty if its definition is not valid.
     pub transport: String,
     /// The protocol revision agreed on, while it is connected.
@@ -131,6 +135,9 @@ impl Slot {
             since: self.since(),
             link,
             source: definition.source.clone(),
+            consent: (state == ServerState::NeedsApproval)
+                .then(|| Consent::of(definition))
+                .flatten(),
             transport: match &definition.transport {
                 Ok(transport) => transport.name().into(),
                 Err(_) => String::new(),

@@ -6,6 +6,7 @@
     reason = "a test looks for one thing and fails loudly on any other"
 )]
 
+mod approving;
 mod calls;
 mod connecting;
 mod play;

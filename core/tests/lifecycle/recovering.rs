@@ -168,7 +168,7 @@ fn what_the_host_switches_stays_so_through_reloads() {
     play.start();
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
-    play.io(Fact::ConfigRead { read, found }).connect(0);
+    play.io(Fact::ConfigRead { read, origin: None, found }).connect(0);
     play.host(Request::Disable { op: op(1), server: "a".into() }).closed(0, Exit::Code(0));
     assert_eq!((play.state("a"), result(&play, 1)), (ServerState::Disabled, Some(&OpResult::Done)));
     play.host(Request::Connect { op: op(2), server: "a".into() });
@@ -176,7 +176,7 @@ fn what_the_host_switches_stays_so_through_reloads() {
     play.host(Request::Reload { op: op(3) });
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"a","args":["new"]}}}"#);
-    play.io(Fact::ConfigRead { read, found });
+    play.io(Fact::ConfigRead { read, origin: None, found });
     assert_eq!(opens(&mut play), 0);
     play.host(Request::Enable { op: op(4), server: "a".into() }).connect(1);
     assert_eq!(result(&play, 4), Some(&OpResult::Done));
@@ -184,7 +184,7 @@ fn what_the_host_switches_stays_so_through_reloads() {
     play.host(Request::Reload { op: op(5) });
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"a","args":["new"],"disabled":true}}}"#);
-    play.io(Fact::ConfigRead { read, found });
+    play.io(Fact::ConfigRead { read, origin: None, found });
     assert_eq!((play.take_commands(), play.state("a")), (vec![], ServerState::Connected));
 }
 
@@ -216,7 +216,11 @@ fn a_discovery_that_fails_as_a_whole_is_one_problem() {
     let mut play = Play::with(file_options("/f.json"));
     play.start();
     let read = read_of(&mut play);
-    play.io(Fact::ConfigRead { read, found: Found::Unreadable("Input/output error".into()) });
+    play.io(Fact::ConfigRead {
+        read,
+        origin: None,
+        found: Found::Unreadable("Input/output error".into()),
+    });
     assert!(play.report().failed.is_empty() && play.report().connected.is_empty());
     let failed = |event: &&Event| {
         matches!(event, Event::ProblemFound(problem)

@@ -1,9 +1,11 @@
 //! Reloads, approval and what is switched off.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::command::Command;
 use tidegate_core::error::{CallError, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
-use tidegate_core::id::{OpId, ReadId, ServerName};
+use tidegate_core::id::{OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
 
@@ -16,12 +18,12 @@ fn a_reload_restarts_only_what_changed() {
     play.start();
     let before = r#"{"mcpServers":{"kept":{"command":"k"},"new-args":{"command":"n"},"gone":{"command":"g"}}}"#;
     let read = read_of(&mut play);
-    play.io(Fact::ConfigRead { read, found: Found::Content(before.into()) });
+    play.io(Fact::ConfigRead { read, origin: None, found: Found::Content(before.into()) });
     play.connect(0).connect(1).connect(2);
     play.host(Request::Reload { op: OpId::new(1) });
     let after = r#"{"mcpServers":{"kept":{"command":"k"},"new-args":{"command":"n","args":["x"]},"added":{"command":"a"}}}"#;
     let read = read_of(&mut play);
-    play.io(Fact::ConfigRead { read, found: Found::Content(after.into()) });
+    play.io(Fact::ConfigRead { read, origin: None, found: Found::Content(after.into()) });
     let closing = |c: &Command| matches!(c, Command::CloseInput { .. });
     let commands = play.take_commands();
     assert_eq!(commands.iter().filter(|c| closing(c)).count(), 2);
@@ -49,36 +51,17 @@ fn two_overlapping_reloads_end_as_the_second_alone() {
         let text = format!(r#"{{"mcpServers":{{"a":{{"command":"{command}"}}}}}}"#);
         Found::Content(text.as_str().into())
     };
-    play.io(Fact::ConfigRead { read, found: config("one") }).connect(0);
+    play.io(Fact::ConfigRead { read, origin: None, found: config("one") }).connect(0);
     play.host(Request::Reload { op: OpId::new(1) });
     let first = read_of(&mut play);
     play.host(Request::Reload { op: OpId::new(2) });
     let second = read_of(&mut play);
-    play.io(Fact::ConfigRead { read: first, found: config("two") });
+    play.io(Fact::ConfigRead { read: first, origin: None, found: config("two") });
     assert_eq!(play.take_commands(), []);
-    play.io(Fact::ConfigRead { read: second, found: config("one") });
+    play.io(Fact::ConfigRead { read: second, origin: None, found: config("one") });
     assert_eq!(play.take_commands(), []);
     let ends = play.events.iter().filter(|event| matches!(event, Event::Done { .. })).count();
     assert_eq!(ends, 2);
-}
-
-/// F-038, F-039: what a project brought along runs nothing until it is approved.
-#[test]
-fn a_projects_own_server_needs_approval() {
-    let places = tidegate_core::config::Places { cwd: "/p".into(), ..Default::default() };
-    let mut play = Play::with(Options::new("/p", places.sources()));
-    play.start();
-    let reads: Vec<ReadId> = (0..3).map(ReadId::new).collect();
-    let config = r#"{"mcpServers":{"a":{"command":"evil"}}}"#;
-    play.take_commands();
-    for (read, found) in
-        reads.into_iter().zip([Found::Nothing, Found::Content(config.into()), Found::Nothing])
-    {
-        play.io(Fact::ConfigRead { read, found });
-    }
-    assert_eq!(play.take_commands(), []);
-    assert_eq!(play.state("a"), ServerState::NeedsApproval);
-    assert_eq!(play.report().skipped, [("a".into(), Skip::NeedsApproval)]);
 }
 
 /// F-028.
@@ -104,10 +87,14 @@ fn calls_end_when_a_running_server_is_to_follow_a_definition_that_is_not_valid()
     play.start();
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
-    play.io(Fact::ConfigRead { read, found }).connect(0);
+    play.io(Fact::ConfigRead { read, origin: None, found }).connect(0);
     play.host(Request::Reload { op: OpId::new(1) });
     let read = read_of(&mut play);
-    play.io(Fact::ConfigRead { read, found: config(r#"{"mcpServers":{"a":{"args":[]}}}"#) });
+    play.io(Fact::ConfigRead {
+        read,
+        origin: None,
+        found: config(r#"{"mcpServers":{"a":{"args":[]}}}"#),
+    });
     play.call(1, "a", "echo").closed(0, Exit::Code(0));
     assert!(matches!(play.state("a"), ServerState::Failed { .. }));
     assert!(matches!(play.outcome(1), Some(Outcome::Failed(CallError::NotConnected { .. }))));
@@ -121,11 +108,11 @@ fn calls_wait_on_when_a_lost_server_follows_another_definition() {
     play.start();
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"old"}}}"#);
-    play.io(Fact::ConfigRead { read, found }).connect(0).closed(0, Exit::Code(1));
+    play.io(Fact::ConfigRead { read, origin: None, found }).connect(0).closed(0, Exit::Code(1));
     play.call(1, "a", "echo").host(Request::Reload { op: OpId::new(1) });
     let read = read_of(&mut play);
     let found = config(r#"{"mcpServers":{"a":{"command":"new"}}}"#);
-    play.io(Fact::ConfigRead { read, found });
+    play.io(Fact::ConfigRead { read, origin: None, found });
     assert_eq!(play.outcome(1), None);
     let commands = |play: &mut Play| -> Vec<String> {
         let command = |command| match command {
@@ -156,8 +143,11 @@ fn a_definition_that_moves_between_user_and_project_is_approved_or_not_where_it_
             if let Command::ReadConfig { read, path, .. } = command {
                 let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
                 let found = if path.starts_with(place) { found } else { Found::Nothing };
-                play.io(Fact::ConfigRead { read, found });
+                play.io(Fact::ConfigRead { read, origin: None, found });
             }
+        }
+        if let Some(Command::ReadApprovals { read }) = play.take_commands().pop() {
+            play.io(Fact::ApprovalsRead { read, approved: BTreeSet::new() });
         }
     };
     play.start();

@@ -129,7 +129,7 @@ fn a_cache_that_cannot_be_written_is_done_without() {
 }
 
 /// Gives a fresh machine the recorded inputs, and compares what comes out.
-fn replay(recorded: &str) {
+pub(crate) fn replay(recorded: &str) {
     let mut lines = recorded.lines().map(|line| serde_json::from_str(line).unwrap());
     let Some(TraceLine::Head { options, .. }) = lines.next() else { panic!("no head") };
     let mut runtime = Runtime::new(*options);

@@ -1,5 +1,7 @@
 //! Time: the deadline lies ahead, calling early changes nothing, and what is gone stays silent.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::command::Command;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::event::Event;
@@ -65,7 +67,7 @@ pub(crate) fn check_stale(
     })
 }
 
-fn about(conn: ConnId) -> [Fact; 8] {
+fn about(conn: ConnId) -> [Fact; 9] {
     let read = ReadId::new(u64::MAX);
     [
         Fact::Opened { conn, pid: None },
@@ -74,7 +76,8 @@ fn about(conn: ConnId) -> [Fact; 8] {
         Fact::InputFailed { conn },
         Fact::OpenFailed { conn, error: OpenError::NotExecutable { command: "x".into() } },
         Fact::Closed { conn, exit: Exit::Unknown },
-        Fact::ConfigRead { read, found: Found::Nothing },
+        Fact::ConfigRead { read, origin: None, found: Found::Nothing },
+        Fact::ApprovalsRead { read, approved: BTreeSet::new() },
         Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 },
     ]
 }

@@ -18,7 +18,7 @@ pub(super) struct Gates {
     /// The state of each server as the host was told last.
     said: Held<BTreeMap<ServerName, &'static str>>,
     shut: BTreeMap<OpId, Shut>,
-    /// Configuration reads that were asked for last and not answered.
+    /// Reads of the configuration and of approvals that were asked for last and not answered.
     reading: BTreeSet<u64>,
     /// Cache reads that were asked for and not answered.
     asking: BTreeSet<u64>,
@@ -162,7 +162,7 @@ impl Gates {
             Some(Input::Host(Request::Start { op })) => {
                 self.shut.insert(*op, Shut { since: seen.now, armed: None, needed: true });
             }
-            Some(Input::Io(Fact::ConfigRead { read, .. })) => {
+            Some(Input::Io(Fact::ConfigRead { read, .. } | Fact::ApprovalsRead { read, .. })) => {
                 self.reading.remove(&read.number());
             }
             Some(Input::Io(Fact::CacheRead { read, .. })) => {
@@ -176,7 +176,7 @@ impl Gates {
         }
         for command in seen.commands {
             match command {
-                Command::ReadConfig { read, .. } => {
+                Command::ReadConfig { read, .. } | Command::ReadApprovals { read } => {
                     self.reading.insert(read.number());
                 }
                 Command::ReadCache { read, .. } => {

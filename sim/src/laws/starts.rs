@@ -83,7 +83,7 @@ impl Starts {
             // What runs, or runs again by itself, needs no start: nobody is waiting for one.
             let itself = matches!(server.state, ServerState::Retrying { .. });
             // What its definition switches off and on again begins anew.
-            let off = matches!(server.state, ServerState::Disabled | ServerState::Skipped { .. });
+            let off = is_off(&server.state);
             past.let_go = past.let_go.filter(|how| !off || *how == LetGo::Switched);
             past.ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
         }
@@ -149,7 +149,7 @@ impl Starts {
                     past.let_go = past.let_go.filter(|how| *how != LetGo::WithAll);
                 }
             }
-            Some(Input::Io(Fact::ConfigRead { .. })) => {
+            Some(Input::Io(Fact::ConfigRead { .. } | Fact::ApprovalsRead { .. })) => {
                 for server in &seen.status.servers {
                     let past = self.servers.entry(server.name.clone()).or_default();
                     past.ask = past.ask.max(Some(Ask::Configuration));
@@ -215,6 +215,14 @@ fn is_let_go(seen: &Seen<'_>, server: &ServerName) -> bool {
     seen.server(server).is_some_and(|server| server.state == ServerState::Disconnected)
 }
 
+/// Whether its definition or the user keeps it from being started.
+const fn is_off(state: &ServerState) -> bool {
+    matches!(
+        state,
+        ServerState::Disabled | ServerState::Skipped { .. } | ServerState::NeedsApproval
+    )
+}
+
 impl Past {
     fn started(
         &mut self,
@@ -223,17 +231,22 @@ impl Past {
         seen: &Seen<'_>,
         policy: &Policy,
     ) -> Result<(), Breach> {
-        let off = seen.server(server).is_some_and(|server| {
-            matches!(server.state, ServerState::Disabled | ServerState::Skipped { .. })
-        });
-        Law::Starts.demands(seen.fired || !off, || format!("{server} is switched off (G15)"))?;
+        let off = seen.server(server).is_some_and(|server| is_off(&server.state));
+        Law::Starts.demands(seen.fired || !off, || {
+            format!("{server} is switched off (G15) or not approved (F-038)")
+        })?;
         Law::Starts.demands(self.let_go.is_none(), || format!("{server} was let go (G14)"))?;
         let other = self.launch.as_ref() != Some(launch);
         self.launch = Some(launch.clone());
         let owed = match self.ask.take() {
             Some(Ask::ByName) => true,
             Some(Ask::Configuration) => self.lost_at.is_none() || other,
-            None => matches!(seen.input, Some(Input::Io(Fact::ConfigRead { .. }))),
+            None => {
+                let read = |fact: &Fact| {
+                    matches!(fact, Fact::ConfigRead { .. } | Fact::ApprovalsRead { .. })
+                };
+                matches!(seen.input, Some(Input::Io(fact)) if read(fact))
+            }
         };
         if owed {
             (self.automatic, self.lost_at) = (0, None);

@@ -175,8 +175,12 @@ impl Owner {
                 let inbox = self.inbox.clone();
                 thread::spawn(move || {
                     let found = system::find(&path, bytes_max);
-                    tell(&inbox, Fact::ConfigRead { read, found });
+                    tell(&inbox, Fact::ConfigRead { read, origin: None, found });
                 });
+            }
+            Command::ReadApprovals { read } => {
+                let approved = std::collections::BTreeSet::new();
+                self.happened(Fact::ApprovalsRead { read, approved });
             }
             Command::ReadCache { read, key: _ } => {
                 self.happened(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });

@@ -177,8 +177,16 @@ impl Owner {
                 let inbox = self.inbox.clone();
                 spawn_blocking(move || {
                     let found = system::find(&path, bytes_max);
-                    inbox.blocking_send(Message::Happened(Fact::ConfigRead { read, found }))
+                    inbox.blocking_send(Message::Happened(Fact::ConfigRead {
+                        read,
+                        origin: None,
+                        found,
+                    }))
                 });
+            }
+            Command::ReadApprovals { read } => {
+                let approved = std::collections::BTreeSet::new();
+                self.happened(Fact::ApprovalsRead { read, approved });
             }
             Command::ReadCache { read, key: _ } => {
                 self.happened(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });

@@ -214,8 +214,8 @@ pub(super) const BUGS: &[Bug] = &[
         &[Plant::Input(|memory, input| {
             let first = memory.first_config.clone();
             match (input, first) {
-                (Input::Io(Fact::ConfigRead { read, .. }), Some(found)) => {
-                    Some(Input::Io(Fact::ConfigRead { read, found }))
+                (Input::Io(Fact::ConfigRead { read, origin, .. }), Some(found)) => {
+                    Some(Input::Io(Fact::ConfigRead { read, origin, found }))
                 }
                 (input, _) => Some(input),
             }
@@ -225,10 +225,10 @@ pub(super) const BUGS: &[Bug] = &[
         "does not restart what changed",
         Law::Model,
         &[Plant::Input(|_, input| match input {
-            Input::Io(Fact::ConfigRead { read, found: Found::Content(bytes) }) => {
+            Input::Io(Fact::ConfigRead { read, origin, found: Found::Content(bytes) }) => {
                 let text = String::from_utf8_lossy(&bytes).replace("\"v2\"", "\"v1\"");
                 let found = Found::Content(Bytes::from(text.as_str()));
-                Some(Input::Io(Fact::ConfigRead { read, found }))
+                Some(Input::Io(Fact::ConfigRead { read, origin, found }))
             }
             input => Some(input),
         })],

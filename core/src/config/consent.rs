@@ -1,0 +1,125 @@
+//! What a user is asked to agree to before a project's own server may run.
+//!
+//! Floor 2. May import floors 0 and 1. Everything stands here as the project wrote it, and is
+//! untrusted text: who shows it makes control characters in it visible.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::definition::{Definition, Transport};
+use super::template::{Part, Role};
+use crate::approval::Approval;
+
+/// What a definition would do, for the one who is asked whether it may.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Consent {
+    /// What stands for a yes.
+    pub approval: Approval,
+    /// What would be run or spoken to.
+    pub act: Act,
+    /// The names of the environment variables or headers that it sets.
+    pub sets: Vec<String>,
+    /// The names of the user's variables whose values it would be given.
+    pub reads: BTreeSet<String>,
+    /// The shell commands that would be run for their output.
+    pub shell: BTreeSet<String>,
+    /// The files that would be read for it.
+    pub files: BTreeSet<String>,
+}
+
+/// What would be run or spoken to.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Act {
+    /// A program would be run.
+    Run {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its working directory, if it is not the runtime's.
+        cwd: Option<String>,
+    },
+    /// An address would be spoken to.
+    Connect {
+        /// The address.
+        url: String,
+    },
+}
+
+impl Consent {
+    /// What a definition would do; `None` for one that is not valid and so does nothing.
+    #[must_use]
+    pub fn of(definition: &Definition) -> Option<Self> {
+        let (act, sets) = match definition.transport.as_ref().ok()? {
+            Transport::Stdio(stdio) => {
+                let (command, args) = (stdio.command.clone(), stdio.args.clone());
+                (Act::Run { command, args, cwd: stdio.cwd.clone() }, stdio.env.keys().collect())
+            }
+            Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote) => {
+                let sets = remote.headers.keys().chain(remote.headers_env.keys());
+                (Act::Connect { url: remote.url.clone() }, sets.collect::<Vec<_>>())
+            }
+        };
+        let mut consent = Self {
+            approval: definition.approval(),
+            act,
+            sets: sets.into_iter().cloned().collect(),
+            reads: BTreeSet::new(),
+            shell: BTreeSet::new(),
+            files: BTreeSet::new(),
+        };
+        consent.look(definition);
+        Some(consent)
+    }
+
+    /// Finds what would be read and run before anything is started.
+    fn look(&mut self, definition: &Definition) {
+        for (role, text) in definition.texts() {
+            for part in definition.template(text, role).parts {
+                match part {
+                    Part::Variable { name, .. } => drop(self.reads.insert(name)),
+                    Part::Command { line, .. } => drop(self.shell.insert(line)),
+                    Part::File { path, .. } => drop(self.files.insert(path)),
+                    // Most are no names of variables but values: nobody is told those.
+                    Part::Named(_) | Part::Text(_) | Part::Input { .. } | Part::Foreign { .. } => {}
+                }
+            }
+        }
+        match &definition.transport {
+            Ok(Transport::Stdio(stdio)) => {
+                self.reads.extend(stdio.env_inherit.iter().cloned());
+                self.files.extend(stdio.env_file.clone());
+            }
+            Ok(Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote)) => {
+                self.reads.extend(remote.headers_env.values().cloned());
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+impl Definition {
+    /// Every text of it that can hold a placeholder, and what it is for.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Role, &str)> {
+        let mut texts = Vec::new();
+        match &self.transport {
+            Ok(Transport::Stdio(stdio)) => {
+                let words = core::iter::once(&stdio.command).chain(&stdio.args).chain(&stdio.cwd);
+                texts.extend(words.map(|text| (Role::Word, text.as_str())));
+                texts.extend(stdio.env.values().map(|text| (Role::Env, text.as_str())));
+            }
+            Ok(Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote)) => {
+                texts.push((Role::Word, remote.url.as_str()));
+                texts.extend(remote.headers.values().map(|text| (Role::Header, text.as_str())));
+            }
+            Err(_) => {}
+        }
+        texts.into_iter()
+    }
+}

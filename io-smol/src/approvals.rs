@@ -1,0 +1,200 @@
+//! What the user approved of what projects brought along: a file in the state directory.
+//!
+//! Blocking; called off the loop. Two processes that grant at once both have their way: a lock
+//! is held from reading the file to replacing it.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tidegate_core::approval::Approval;
+use tidegate_core::input::Found;
+
+use crate::files::{create_private, read, replace};
+
+/// The form of the file. Another one is not read, and never overwritten.
+const VERSION: u32 = 1;
+
+/// How large the file may be: far beyond 10,000 approvals.
+const BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// How long another process may hold the lock; it needs it for milliseconds.
+const LOCK_MAX: Duration = Duration::from_secs(5);
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// The user's approvals, in `approvals.json` in a directory that need not exist.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Approvals {
+    dir: PathBuf,
+}
+
+/// One approval, with what it was given for.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Granted {
+    /// What was approved; the rest is for people.
+    pub approval: Approval,
+    /// The name of the server. Untrusted text.
+    pub server: String,
+    /// The file that it was defined in. Untrusted text.
+    pub file: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Content {
+    version: u32,
+    approvals: Vec<Granted>,
+}
+
+impl Approvals {
+    /// The approvals below a state directory.
+    #[must_use]
+    pub fn below(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The file they are in.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.dir.join("approvals.json")
+    }
+
+    /// All of them, the oldest first; none if there is no file.
+    ///
+    /// # Errors
+    ///
+    /// If the file is there and is not one of this version that can be read.
+    pub fn list(&self) -> io::Result<Vec<Granted>> {
+        let said = |why: String| io::Error::other(format!("{}: {why}", self.file().display()));
+        let content = match read(&self.file(), BYTES_MAX) {
+            Found::Nothing => return Ok(Vec::new()),
+            Found::Unreadable(why) => return Err(said(why)),
+            Found::Content(content) => content,
+        };
+        let content: Content =
+            serde_json::from_slice(&content).map_err(|error| said(error.to_string()))?;
+        if content.version != VERSION {
+            return Err(said(format!("version {}; only {VERSION} is known", content.version)));
+        }
+        Ok(content.approvals)
+    }
+
+    /// Approves these too. A running runtime heeds it at its next reload.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or replaced, or another process holds its lock for seconds.
+    pub fn grant(&self, granted: Vec<Granted>) -> io::Result<()> {
+        self.change(|approvals| {
+            for new in granted {
+                approvals.retain(|old| old.approval != new.approval);
+                approvals.push(new);
+            }
+        })
+    }
+
+    /// Takes these back; those that were never granted change nothing. What runs goes on until
+    /// the next reload.
+    ///
+    /// # Errors
+    ///
+    /// As for [`grant`](Self::grant).
+    pub fn revoke(&self, revoked: &BTreeSet<Approval>) -> io::Result<()> {
+        self.change(|approvals| approvals.retain(|old| !revoked.contains(&old.approval)))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Granted>)) -> io::Result<()> {
+        create_private(&self.dir)?;
+        let _lock = self.lock()?;
+        let mut approvals = self.list()?;
+        change(&mut approvals);
+        let content = serde_json::to_vec_pretty(&Content { version: VERSION, approvals })?;
+        replace(&self.file(), |draft| {
+            draft.write_all(&content)?;
+            draft.sync_all()
+        })
+    }
+
+    /// Held until it is dropped.
+    fn lock(&self) -> io::Result<File> {
+        let path = self.dir.join("approvals.lock");
+        let mut open = OpenOptions::new();
+        let file = open.write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+        let until = Instant::now() + LOCK_MAX;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    thread::sleep(LOCK_PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let message = format!("{} is held by another process", path.display());
+                    return Err(io::Error::new(ErrorKind::WouldBlock, message));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use super::*;
+
+    fn granted(name: &str) -> Granted {
+        let approval = Approval::of(name.as_bytes());
+        Granted { approval, server: name.into(), file: "/p/.mcp.json".into() }
+    }
+
+    #[test]
+    fn what_is_granted_is_listed_until_it_is_revoked_and_only_its_owner_may_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let approvals = Approvals::below(dir.path().join("new/state"));
+        assert_eq!(approvals.list().unwrap(), []);
+        approvals.grant(vec![granted("a"), granted("b")]).unwrap();
+        approvals.grant(vec![granted("a")]).unwrap();
+        assert_eq!(approvals.list().unwrap(), [granted("b"), granted("a")]);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&approvals.file()), 0o600);
+        assert_eq!(mode(&approvals.dir), 0o700);
+        approvals.revoke(&[granted("b").approval].into()).unwrap();
+        assert_eq!(approvals.list().unwrap(), [granted("a")]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_understood_approves_nothing_and_is_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let approvals = Approvals::below(dir.path());
+        for text in ["", "[]", "{\"version\":2,\"approvals\":[]}", "{\"version\":1}"] {
+            fs::write(approvals.file(), text).unwrap();
+            assert!(approvals.list().is_err(), "{text}");
+            assert!(approvals.grant(vec![granted("a")]).is_err(), "{text}");
+            assert_eq!(fs::read_to_string(approvals.file()).unwrap(), text);
+        }
+    }
+
+    /// G57.
+    #[test]
+    fn grants_at_once_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let approvals = &Approvals::below(dir.path());
+        thread::scope(|scope| {
+            for who in 0..4 {
+                scope.spawn(move || {
+                    for n in 0..25 {
+                        approvals.grant(vec![granted(&format!("{who}-{n}"))]).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(approvals.list().unwrap().len(), 100);
+    }
+}
