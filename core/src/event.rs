@@ -96,12 +96,18 @@ pub enum Event {
     /// Something a person may want to mend turned up.
     ProblemFound(Problem),
     /// An operation ended: the one answer to every [`Request`](crate::input::Request) with an
-    /// `op` but `Start`.
+    /// `op` but `Start`, and to a `Start` that is one too many.
     Done {
         /// The operation.
         op: OpId,
         /// How it ended.
         result: OpResult,
+    },
+    /// An operation was not accepted because one with its number has not ended. That one goes
+    /// on.
+    OpRefused {
+        /// The number.
+        op: OpId,
     },
     /// Everything has ended and nothing more comes: the one answer to `Shutdown` (L7).
     Stopped,
@@ -299,6 +305,11 @@ pub enum OpResult {
     },
     /// The host stopped waiting. What was asked for goes on.
     Aborted,
+    /// Nothing was done: too many operations have not ended.
+    TooMany {
+        /// The bound, [`Limits::open_ops`](crate::limits::Limits::open_ops).
+        limit: u64,
+    },
     /// The runtime is shutting down.
     ShuttingDown,
 }

@@ -55,7 +55,9 @@ counted_id!(
 );
 counted_id!(
     /// One operation the host asked for (start, reload, disconnect, …). Chosen by the host and
-    /// returned in the event that ends the operation; the core only carries it.
+    /// returned in the event that ends the operation. While one is open, another with the same
+    /// number is refused with [`Event::OpRefused`](crate::event::Event::OpRefused); afterwards
+    /// the number may be used again.
     OpId,
     "o"
 );

@@ -25,6 +25,10 @@ pub enum Input {
 }
 
 /// What a host can ask for. Each is answered by exactly one event, named with it.
+///
+/// Operations are applied in the order in which they are asked for, server by server (G16). One
+/// on a server that is not known, or switched off, waits for the configuration if that is being
+/// read: nothing else can say what becomes of it.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -104,7 +108,7 @@ pub enum Request {
     },
     /// Wait for one server to be connected and change nothing; ends with
     /// [`Event::Done`](crate::event::Event::Done) when it is connected, when nothing is under
-    /// way that could connect it, or in time.
+    /// way that could connect it (reading the configuration could), or in time.
     AwaitConnected {
         /// Returned in the event.
         op: OpId,

@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::held::Held;
+use crate::hub::asks::Ask;
 use crate::hub::calls::CallLimits;
 use crate::hub::live::{Prompts, Resources};
 use crate::hub::status::Status;
@@ -83,7 +84,8 @@ impl Runtime {
     ///   happens before the input that carries `now`.
     /// - L6 *stale is silent*: a fact about an attempt that is over changes only a counter.
     /// - L7 *exactly once*: one `CallFinished` a call, one `GateOpened` a start, one `Done` any
-    ///   other operation, one `Stopped` a run.
+    ///   other operation and a start that is one too many, one `Stopped` a run; a number that is
+    ///   in use is refused with an event of its own.
     /// - L8 *prompt*: when this returns, no call waits on a server that can no longer answer.
     /// - L9 *no orphan*: every `Open` leads to a `Closed` fact or through the bounded ladder.
     /// - L10 *bounded*: whatever exceeds a [limit](crate::limits::Limits) fails by itself.
@@ -165,15 +167,17 @@ impl Runtime {
         match request {
             Request::Start { op } => self.hub.start(now, op, out),
             Request::Reload { op } => self.hub.reload(now, op, out),
-            Request::Connect { op, server } => self.hub.connect(now, op, &server, out),
-            Request::Disconnect { op, server } => self.hub.disconnect(now, op, &server, out),
             Request::DisconnectAll { op } => self.hub.disconnect_all(now, op, out),
-            Request::Reconnect { op, server, failed } => {
-                self.hub.reconnect(now, op, &server, failed, out);
+            Request::Connect { op, server } => self.hub.ask(now, op, &server, Ask::Connect, out),
+            Request::Disconnect { op, server } => {
+                self.hub.ask(now, op, &server, Ask::Disconnect, out);
             }
-            Request::Restart { op, server } => self.hub.restart(now, op, &server, out),
-            Request::Enable { op, server } => self.hub.enable(now, op, &server, out),
-            Request::Disable { op, server } => self.hub.disable(now, op, &server, out),
+            Request::Reconnect { op, server, failed } => {
+                self.hub.ask(now, op, &server, Ask::Reconnect(failed), out);
+            }
+            Request::Restart { op, server } => self.hub.ask(now, op, &server, Ask::Restart, out),
+            Request::Enable { op, server } => self.hub.ask(now, op, &server, Ask::Enable, out),
+            Request::Disable { op, server } => self.hub.ask(now, op, &server, Ask::Disable, out),
             Request::AwaitConnected { op, server, timeout_ms } => {
                 self.hub.await_connected(now, op, &server, timeout_ms, out);
             }

@@ -255,6 +255,7 @@ impl Display for Text<'_, Event> {
             Event::Complained { server, text } => write!(f, "Complained {server} {}", Cut(text)),
             Event::ProblemFound(problem) => write!(f, "ProblemFound {}", Text(problem)),
             Event::Done { op, result } => write!(f, "Done {op} {}", Text(result)),
+            Event::OpRefused { op } => write!(f, "OpRefused {op}"),
             Event::Stopped => f.write_str("Stopped"),
         }
     }
@@ -303,6 +304,7 @@ impl Display for Text<'_, OpResult> {
             OpResult::Failed { failure } => write!(f, "failed ({})", failure.stage),
             OpResult::Skipped { reason } => write!(f, "skipped: {}", reason.describe()),
             OpResult::Superseded => f.write_str("superseded"),
+            OpResult::TooMany { limit } => write!(f, "more than {limit} operations at once"),
             OpResult::TimedOut { limit_ms } => write!(f, "timed out after {limit_ms}ms"),
             OpResult::Aborted => f.write_str("aborted"),
             OpResult::ShuttingDown => f.write_str("shutting down"),

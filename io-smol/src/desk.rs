@@ -77,6 +77,8 @@ impl Desk {
             if let Some(reply) = self.operations.remove(&op) {
                 reply.give(result);
             }
+            // A start that is one too many has no report: whoever waited is told by the drop.
+            self.starts.remove(&op);
         } else if let Event::CallRefused { call } = event {
             // Cannot happen with numbers from `Host`; whoever waited is told by the drop.
             self.calls.remove(&call);

@@ -54,7 +54,7 @@ impl Host {
     /// Reads the configuration, connects all it names, and resolves when the startup gate
     /// opens: after [`gate_ms`](tidegate_core::hub::policy::Policy::gate_ms) if every server
     /// that is still starting has cached tools, and later, bounded by the startup deadline, if
-    /// one has not. An empty report if the runtime ends first.
+    /// one has not. An empty report if the runtime ends first, or if too many operations are open.
     pub async fn start(&self) -> StartReport {
         let op = self.op();
         let (reply, answer) = reply();

@@ -4,7 +4,7 @@
 //! a state to work. It knows no phases, no frames and no timers, and it is asked at quiet points
 //! only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::Command;
@@ -41,6 +41,8 @@ pub struct Model {
     watching: bool,
     /// The reading that is under way is for a start.
     starts: bool,
+    /// What was asked and only the reading that is under way can decide.
+    early: Vec<Request>,
     over: bool,
 }
 
@@ -134,6 +136,9 @@ impl Model {
         let flags = (self.watching, self.starts, self.over);
         (&self.file, &self.known, flags, self.reads.len(), self.servers.len()).hash(state);
         self.reads.values().for_each(|read| read.hash(state));
+        for request in &self.early {
+            (std::mem::discriminant(request), target(request)).hash(state);
+        }
         for (name, server) in self.servers.iter() {
             let attempt = server.attempt.as_ref().map(|(_, nature, tools)| (*nature, tools));
             (name, server.wanted, server.rests, attempt, &server.runs, server.lost).hash(state);
@@ -236,6 +241,9 @@ impl Model {
     }
 
     fn asked(&mut self, request: &Request) {
+        if self.is_early(request) {
+            return;
+        }
         match request {
             Request::Connect { server, .. }
             | Request::Reconnect { server, .. }
@@ -249,19 +257,49 @@ impl Model {
             Request::Start { .. } => self.starts = true,
             Request::DisconnectAll { .. } => {
                 self.starts = false;
-                for entry in self.known.clone().iter() {
-                    let server = self.servers.get(&entry.name);
-                    let rests = server.is_some_and(|server| server.wanted || server.rests);
-                    self.want(&entry.name.as_str().into(), false);
-                    if let Some(server) = self.servers.get_mut(&entry.name) {
-                        server.rests = rests;
-                    }
-                }
+                self.rest(|_| true);
             }
             Request::Watch { on } => self.watching = *on,
             Request::Shutdown => self.over = true,
             _ => {}
         }
+    }
+
+    /// The host disconnects every server, of which these are concerned.
+    fn rest(&mut self, concerned: impl Fn(&str) -> bool) {
+        for entry in self.known.clone().iter().filter(|entry| concerned(&entry.name)) {
+            let server = self.servers.get(&entry.name);
+            let rests = server.is_some_and(|server| server.wanted || server.rests);
+            self.want(&entry.name.as_str().into(), false);
+            if let Some(server) = self.servers.get_mut(&entry.name) {
+                server.rests = rests;
+            }
+        }
+    }
+
+    /// The servers that are known and switched on.
+    fn on(&self) -> BTreeSet<String> {
+        let known = self.known.iter().map(|entry| (entry, self.servers.get(&entry.name)));
+        let on = known.filter(|(entry, server)| server.is_some_and(|server| server.is_on(entry)));
+        on.map(|(entry, _)| entry.name.clone()).collect()
+    }
+
+    /// Whether only the reading that is under way, if there is one, can decide about it (G16):
+    /// then it is kept.
+    fn is_early(&mut self, request: &Request) -> bool {
+        if self.reads.is_empty() {
+            return false;
+        }
+        if let Request::Start { .. } = request {
+            self.early.retain(|other| !matches!(other, Request::DisconnectAll { .. }));
+        }
+        let Some(target) = target(request) else { return false };
+        let decided = target.is_some_and(|server| self.on().contains(server.as_str()));
+        if !decided {
+            self.early.push(request.clone());
+        }
+        // Of all, those that are known are let go at once.
+        !decided && target.is_some()
     }
 
     fn want(&mut self, name: &ServerName, wanted: bool) {
@@ -314,6 +352,7 @@ impl Model {
 
     fn apply(&mut self, entries: Hashed<Vec<Entry>>) {
         let mut servers = BTreeMap::new();
+        let was_on = self.on();
         for entry in entries.iter() {
             let before = self.servers.remove(&entry.name);
             let mut server = before.unwrap_or(Server {
@@ -337,6 +376,27 @@ impl Model {
         self.servers = Held::new(servers);
         self.starts = false;
         self.known = entries;
+        for request in std::mem::take(&mut self.early) {
+            if let Request::DisconnectAll { .. } = request {
+                self.rest(|name| !was_on.contains(name));
+            } else {
+                self.asked(&request);
+            }
+        }
+    }
+}
+
+/// Which server is asked for something; `Some(None)` are all of them.
+const fn target(request: &Request) -> Option<Option<&ServerName>> {
+    match request {
+        Request::Connect { server, .. }
+        | Request::Reconnect { server, .. }
+        | Request::Restart { server, .. }
+        | Request::Enable { server, .. }
+        | Request::Disable { server, .. }
+        | Request::Disconnect { server, .. } => Some(Some(server)),
+        Request::DisconnectAll { .. } => Some(None),
+        _ => None,
     }
 }
 

@@ -48,11 +48,21 @@ impl Hub {
     /// Makes a server run that does not, somebody having asked or its time having come. G5: the
     /// new attempt waits until the old one is gone.
     pub(super) fn bring_up(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        self.want(name);
+        self.open_wanted(name, now, out);
+    }
+
+    /// A server is to run from here on.
+    pub(super) fn want(&mut self, name: &ServerName) {
         let Some(slot) = self.slots.get_mut(name) else { return };
-        if slot.server.is_some() {
-            slot.standing = Standing::Again;
-            self.touched.insert(name.clone());
-        } else {
+        let runs = slot.server.is_some();
+        slot.standing = if runs { Standing::Again } else { Standing::Wanted };
+        self.touched.insert(name.clone());
+    }
+
+    /// Starts a server if it is to run and nothing is in its way.
+    pub(super) fn open_wanted(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        if self.slots.get(name).is_some_and(|slot| slot.standing == Standing::Wanted) {
             self.open(name, now, out);
         }
     }

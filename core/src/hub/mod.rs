@@ -13,10 +13,12 @@
 //! opened for a slot that is not wanted (G14, G15).
 
 mod accept;
+pub mod asks;
 mod cache;
 pub mod calls;
 #[cfg(feature = "_explore")]
 mod digest;
+mod early;
 mod gate;
 mod lifecycle;
 pub mod live;

@@ -4,7 +4,7 @@
 //! for the newer one: two overlapping reloads end as the second alone (G16), and each observes
 //! every change made before it was asked for (G53).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -20,6 +20,7 @@ use crate::outbox::Outbox;
 use crate::time::Timestamp;
 
 use super::Hub;
+use super::early::Early;
 use super::losses::Losses;
 use super::slot::{Cached, Slot, Standing};
 use super::trust::needs_approval;
@@ -39,6 +40,8 @@ pub(super) struct Reading {
     pub(super) starts: bool,
     /// What all sources together say, and the read that will tell what of it is approved.
     pub(super) resolved: Option<(ReadId, Resolved)>,
+    /// What the host asked meanwhile and this reading decides about.
+    pub(super) early: Early,
 }
 
 impl Reading {
@@ -48,6 +51,7 @@ impl Reading {
         use core::hash::Hash as _;
         self.missing.iter().for_each(|(read, source)| (age(*read), source).hash(state));
         (self.reloads.len(), self.starts).hash(state);
+        self.early.digest(state);
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
@@ -65,8 +69,8 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn result(self) -> OpResult {
-        let Self { started, restarted, stopped, kept } = self;
+    pub(super) fn result(&self) -> OpResult {
+        let Self { started, restarted, stopped, kept } = self.clone();
         OpResult::Reloaded { started, restarted, stopped, kept }
     }
 }
@@ -75,9 +79,13 @@ impl Hub {
     /// Reads every source anew; `reload` is answered when it is applied, and without one it is
     /// for a start.
     pub(super) fn read_config(&mut self, now: Timestamp, reload: Option<OpId>, out: &mut Outbox) {
-        let before = self.reading.take().map(|reading| (reading.reloads, reading.starts));
-        let (mut reloads, mut starts) = before.unwrap_or_default();
-        starts |= reload.is_none();
+        let before =
+            self.reading.take().map(|reading| (reading.reloads, reading.starts, reading.early));
+        let (mut reloads, mut starts, mut early) = before.unwrap_or_default();
+        if reload.is_none() {
+            starts = true;
+            early.wake();
+        }
         reloads.extend(reload);
         let options = alloc::sync::Arc::clone(&self.options);
         let mut reading = Reading {
@@ -85,6 +93,7 @@ impl Hub {
             parts: Vec::new(),
             reloads,
             starts,
+            early,
             legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
             unreadable: None,
             resolved: None,
@@ -159,12 +168,27 @@ impl Hub {
 
     /// Ends a reading: what it says is followed.
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
-        let Some(Reading { reloads, starts, .. }) = self.reading.take() else { return };
+        let Some(Reading { reloads, starts, early, .. }) = self.reading.take() else { return };
         self.problems.set_configured(resolved.problems, out);
         if starts {
             self.wake();
         }
-        self.apply(resolved.definitions, reloads, now, out);
+        let names = resolved.definitions.iter().map(|definition| &definition.name);
+        let decided: Vec<ServerName> =
+            names.filter(|name| self.is_undecided(name)).cloned().collect();
+        let (mut report, mut skipped) = self.apply(resolved.definitions, now, out);
+        let asked = self.catch_up(early, &decided, now, out);
+        skipped.extend(self.leave_out(&mut report));
+        let started: Vec<ServerName> =
+            report.started.iter().chain(&report.restarted).cloned().collect();
+        for name in &started {
+            self.open(name, now, out);
+        }
+        for name in &asked {
+            self.open_wanted(name, now, out);
+        }
+        self.arm_gates(now, &started, &skipped);
+        self.arm_reloads(reloads, report);
     }
 
     /// A start wants again what rests since every server was disconnected.
@@ -174,14 +198,41 @@ impl Hub {
         }
     }
 
-    /// Follows a set of definitions.
+    /// What the host let go while the configuration was read is left alone, and why.
+    fn leave_out(&self, report: &mut Report) -> Vec<(ServerName, Skip)> {
+        let let_go = |name: &ServerName| match self.slots.get(name)?.standing {
+            Standing::Off(reason) => Some(reason),
+            Standing::Disconnected | Standing::Resting => Some(Skip::Disconnected),
+            Standing::Wanted
+            | Standing::Again
+            | Standing::Later(_)
+            | Standing::Suspended
+            | Standing::Removed => None,
+        };
+        let mut left = Vec::new();
+        for list in [&mut report.started, &mut report.restarted] {
+            list.retain(|name| {
+                let reason = let_go(name);
+                left.extend(reason.map(|reason| (name.clone(), reason)));
+                reason.is_none()
+            });
+        }
+        if !left.is_empty() {
+            let names = left.iter().map(|(name, _)| name.clone());
+            let kept: BTreeSet<ServerName> = report.kept.drain(..).chain(names).collect();
+            report.kept = self.order.iter().filter(|name| kept.contains(*name)).cloned().collect();
+        }
+        left
+    }
+
+    /// Follows a set of definitions; what it did, and what is not to be started. What is to be
+    /// started is not yet.
     fn apply(
         &mut self,
         mut definitions: Vec<Definition>,
-        reloads: Vec<OpId>,
         now: Timestamp,
         out: &mut Outbox,
-    ) {
+    ) -> (Report, Vec<(ServerName, Skip)>) {
         for definition in &mut definitions {
             if let Some(slot) = self.slots.get_mut(&definition.name) {
                 slot.overrule(definition);
@@ -222,13 +273,7 @@ impl Hub {
                 }
             }
         }
-        let started: Vec<ServerName> =
-            report.started.iter().chain(&report.restarted).cloned().collect();
-        for name in &started {
-            self.open(name, now, out);
-        }
-        self.arm_gates(now, &started, &skipped);
-        self.arm_reloads(reloads, &report);
+        (report, skipped)
     }
 
     /// A definition that did not change: what runs goes on, what failed gets another try.

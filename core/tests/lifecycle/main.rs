@@ -9,6 +9,7 @@
 mod approving;
 mod calls;
 mod connecting;
+mod overlapping;
 mod play;
 mod recovering;
 mod reloading;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use tidegate_core::event::{Event, Skip, StartReport};
+use tidegate_core::event::{Event, OpResult, Skip, StartReport};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{OpId, ServerName};
@@ -41,6 +41,11 @@ impl Gates {
         overslept: bool,
     ) -> Result<(), Breach> {
         self.note(seen);
+        for event in seen.events {
+            if let Event::Done { op, result: OpResult::TooMany { .. } } = event {
+                self.shut.remove(op);
+            }
+        }
         if self.reading.is_empty() {
             let names = seen.status.servers.iter().map(|server| server.name.clone());
             let given: BTreeSet<_> = names.collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use tidegate_core::event::Event;
+use tidegate_core::event::{Event, OpResult};
 use tidegate_core::id::OpId;
 use tidegate_core::input::{Input, Request};
 use tidegate_core::time::Timestamp;
@@ -43,6 +43,7 @@ impl Ops {
             Law::ExactlyOnce.demands(!self.stopped, || format!("{event:?} after Stopped (G9)"))?;
             match event {
                 Event::GateOpened(report) => self.answer(report.op, Kind::Start)?,
+                Event::Done { op, result: OpResult::TooMany { .. } } => self.refuse(*op)?,
                 Event::Done { op, .. } => self.answer(*op, Kind::Other)?,
                 Event::Stopped => self.stop()?,
                 _ => {}
@@ -109,6 +110,12 @@ impl Ops {
         Law::ExactlyOnce.demands(self.open.remove(&op) == Some(kind), || {
             format!("{op} was answered and does not wait for such an answer")
         })
+    }
+
+    /// Whatever it is, it is one too many.
+    fn refuse(&mut self, op: OpId) -> Result<(), Breach> {
+        let kind = self.open.get(&op).copied().unwrap_or(Kind::Other);
+        self.answer(op, kind)
     }
 
     fn stop(&mut self) -> Result<(), Breach> {

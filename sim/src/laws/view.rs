@@ -19,6 +19,9 @@ pub(super) struct View {
     said: Held<BTreeMap<ServerName, ServerState>>,
     /// Servers the host disconnected since they were last on their way.
     let_go: BTreeSet<ServerName>,
+    /// The host disconnected every server, and did not start them since: those that were being
+    /// read then rest too.
+    rest: bool,
 }
 
 impl View {
@@ -46,6 +49,11 @@ impl View {
     /// A server is disconnected because the host asked for it or nobody defines it any more;
     /// every other end is a failure.
     fn check_disconnected(&mut self, seen: &Seen<'_>) -> Result<(), Breach> {
+        match seen.input {
+            Some(Input::Host(Request::DisconnectAll { .. })) => self.rest = true,
+            Some(Input::Host(Request::Start { .. })) => self.rest = false,
+            Some(_) | None => {}
+        }
         let asked: Vec<ServerName> = match seen.input {
             Some(Input::Host(Request::Disconnect { server, .. })) => vec![server.clone()],
             Some(Input::Host(Request::DisconnectAll { .. } | Request::Shutdown)) => {
@@ -59,7 +67,8 @@ impl View {
             if state.is_connecting() && !asked.contains(server) {
                 self.let_go.remove(server);
             }
-            let asked = self.let_go.contains(server) || seen.server(server).is_none();
+            let new = self.rest && !self.said.contains_key(server);
+            let asked = new || self.let_go.contains(server) || seen.server(server).is_none();
             Law::View.demands(*state != ServerState::Disconnected || asked, || {
                 format!("{server} is disconnected and nobody asked for it")
             })?;
