@@ -5,12 +5,13 @@
 
 mod open;
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::ServerName;
+use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 
 pub use open::{OpenError, WhosePath};
 
@@ -41,11 +42,22 @@ impl fmt::Display for Exit {
 pub struct RpcError {
     /// The code, as received.
     pub code: i64,
-    /// The message, as received.
+    /// The message, as received; in a [`Failure`], no longer than
+    /// [`QUOTED_CHARS_MAX`].
     pub message: String,
-    /// `data`, as received, if there was any.
+    /// `data`, as received, if there was any; in a [`Failure`], only if it is as short as that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<crate::bytes::Json>,
+}
+
+impl RpcError {
+    /// The same with no more of the server's text than a message quotes, for what is kept longer
+    /// than one call.
+    pub(crate) fn quoted(self) -> Self {
+        let message = Quoted(&self.message).to_string();
+        let data = self.data.filter(|data| data.as_str().len() <= QUOTED_CHARS_MAX);
+        Self { message, data, ..self }
+    }
 }
 
 impl fmt::Display for RpcError {

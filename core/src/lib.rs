@@ -134,6 +134,7 @@ pub mod input;
 pub mod limits;
 pub mod options;
 pub mod outbox;
+pub mod quote;
 pub mod replay;
 pub mod runtime;
 pub mod server;

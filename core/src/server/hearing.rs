@@ -11,6 +11,7 @@ use crate::error::{
     CallError, Category, Cause, Excess, Failure, Problem, RpcError, Severity, Stage,
 };
 use crate::outbox::Outbox;
+use crate::quote::Quoted;
 use crate::time::Timestamp;
 use crate::wire::dialect::Revision;
 use crate::wire::mcp::{self, List};
@@ -61,7 +62,7 @@ impl Server {
                 self.relisted(now, list, Ok(reply), signals, out);
             }
             Heard::Answered { asked: Asked::Watch(request), reply } => {
-                let refused = reply.err().map(|error| error.to_string());
+                let refused = reply.err().map(|error| error.quoted().to_string());
                 self.watch_answered(now, request, refused.as_deref(), signals, out);
             }
             Heard::Notified { method, params } => self.notified(now, method, params, signals),
@@ -124,7 +125,7 @@ impl Server {
         };
         // C-VER-23: any revision we speak is adopted, also an older one than we asked for.
         let Some(revision) = Revision::parse(&hello.revision) else {
-            let cause = Cause::Revision { offered: hello.revision };
+            let cause = Cause::Revision { offered: Quoted(&hello.revision).to_string() };
             return self.give_up_here(now, cause, signals, out);
         };
         let lists_tools = hello.tools;
@@ -158,7 +159,7 @@ impl Server {
                 return;
             }
         }
-        self.give_up_here(now, Cause::Refused { error }, signals, out);
+        self.give_up_here(now, Cause::Refused { error: error.quoted() }, signals, out);
     }
 
     fn listed(
@@ -290,7 +291,7 @@ impl Tools {
         let mut index = alloc::collections::BTreeMap::new();
         for tool in tools {
             if index.contains_key(&tool.name) {
-                let message = alloc::format!("tool {:?} is listed twice", tool.name);
+                let message = alloc::format!("tool {:?} is listed twice", Quoted(&tool.name));
                 signals.push(Signal::Found(problem(server, Category::InvalidTool, &message)));
                 continue;
             }

@@ -54,7 +54,7 @@ impl<D> Listing<D> {
             }
             // F-048: declared and not implemented is an empty list.
             Err(error) if error.code == METHOD_NOT_FOUND => Ok(Turn::Done(Vec::new())),
-            Err(error) => Err(Cause::Refused { error }),
+            Err(error) => Err(Cause::Refused { error: error.quoted() }),
         }
     }
 

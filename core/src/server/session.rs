@@ -14,6 +14,7 @@ use crate::error::RpcError;
 use crate::id::{CallId, ConnId, Counter, ServerName};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
+use crate::quote::Quoted;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 use crate::wire::mcp::{self, List};
@@ -358,6 +359,7 @@ impl Session {
                 self.notified(method, params.map(|at| text.json(at)), heard);
             }
             Message::Complaint { error } => {
+                let error = error.quoted();
                 self.odd(alloc::format!("complained without saying about what: {error}"), heard);
             }
         }
@@ -396,6 +398,7 @@ impl Session {
         } else if method == mcp::ROOTS_LIST {
             rpc::result(id, &mcp::roots_result(&setting.cwd))
         } else {
+            let method = Quoted(method);
             let message = alloc::format!("Unsupported server request: {method}");
             rpc::error(id, mcp::METHOD_NOT_FOUND, &message)
         };
@@ -420,6 +423,8 @@ impl Session {
     fn unknown(&mut self, id: &Id, _name: &ServerName, heard: &mut Vec<Heard>) {
         self.unknown_answers += 1;
         if self.unknown_answers == 1 {
+            let id = id.to_string();
+            let id = Quoted(&id);
             let what = alloc::format!("answered id {id}, which nobody asked or which has ended");
             heard.push(Heard::Odd(what));
         }

@@ -13,6 +13,7 @@ use crate::command::Command;
 use crate::error::{Category, Cause, Problem, RpcError};
 use crate::id::{ConnId, ServerName};
 use crate::outbox::Outbox;
+use crate::quote::Quoted;
 use crate::time::Timestamp;
 use crate::wire::mcp::{self, List, Page, Shape};
 
@@ -74,7 +75,8 @@ impl Talk<'_> {
             .map(|entry| {
                 let first = seen.insert(handle(entry));
                 if !first {
-                    twice.push(format!("{}: {:?} is listed twice", list.member(), handle(entry)));
+                    let handle = Quoted(handle(entry));
+                    twice.push(format!("{}: {handle:?} is listed twice", list.member()));
                 }
                 first
             })

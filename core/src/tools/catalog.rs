@@ -14,6 +14,7 @@ use crate::bytes::Json;
 use crate::error::{Category, Problem};
 use crate::hub::policy::Names;
 use crate::id::ServerName;
+use crate::quote::Quoted;
 use crate::wire::mcp::ToolDef;
 
 /// The tools of all servers, in configuration order and in each server's own order (G19).
@@ -146,11 +147,13 @@ fn tool(slice: &Slice<'_>, def: &ToolDef, exposed: String) -> Tool {
 }
 
 fn unusable(server: &ServerName, tool: &str, reason: &str) -> Problem {
+    let tool = Quoted(tool);
     let message = alloc::format!("tool {tool:?} of server \"{server}\" is not offered: {reason}");
     Problem::of_server(server, Category::InvalidTool, message)
 }
 
 fn repeated(server: &ServerName, tool: &str) -> Problem {
+    let tool = Quoted(tool);
     let message = alloc::format!(
         "server \"{server}\" lists tool {tool:?} more than once; the first is offered"
     );
@@ -164,8 +167,9 @@ fn collision(
     name: &Assigned,
     (other_server, other_tool): (&str, &str),
 ) -> Problem {
+    let (tool, other_tool) = (Quoted(tool), Quoted(other_tool));
     let other = alloc::format!("tool {other_tool:?} of server \"{other_server}\"");
-    let exposed = &name.exposed;
+    let exposed = Quoted(&name.exposed);
     let message = match names {
         Names::Documented => alloc::format!(
             "tool {tool:?} of server \"{server}\" is hidden by {other}: both are named {exposed}"

@@ -124,3 +124,35 @@ fn resources_that_are_too_many_to_be_followed_are_a_problem_whenever_following_b
     assert!(play.events.iter().any(told), "{:?}", play.events);
     assert!(play.sent().contains("resources/subscribe"));
 }
+
+/// L10: what is kept and repeated quotes no more of a server than the bound.
+#[test]
+fn a_server_that_writes_megabytes_into_names_and_refusals_fills_no_message_with_them() {
+    let long = "x".repeat(1_000_000);
+    let mut play = one();
+    play.start().opened(0).answers(0, 1, HELLO);
+    play.says(0, &format!(r#"{{"jsonrpc":"2.0","id":"{long}","result":{{}}}}"#));
+    let tool = format!(r#"{{"name":"{long}","inputSchema":{{"type":"object"}}}}"#);
+    play.answers(0, 2, &format!(r#"{{"tools":[{tool},{tool}]}}"#));
+    play.says(0, &format!(r#"{{"jsonrpc":"2.0","error":{{"code":1,"message":"{long}"}}}}"#));
+    play.says(0, &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{long}"}}"#));
+    let sent = play.sent();
+    assert!(sent.len() < 4_000, "{} bytes are sent", sent.len());
+    let problems = play.runtime.status().problems;
+    assert!(problems.len() >= 3, "{}", problems.len());
+    assert!(problems.iter().all(|problem| problem.message.len() < 1_000));
+
+    let mut play = one();
+    play.start().opened(0);
+    let error = format!(r#"{{"code":1,"message":"{long}","data":"{long}"}}"#);
+    play.says(0, &format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
+    let ServerState::Failed { failure } = play.state("a") else { panic!() };
+    assert!(failure.describe(&"a".into()).len() < 1_000);
+    assert!(format!("{failure:?}").len() < 2_000);
+
+    let mut play = one();
+    let hello = HELLO.replace("2025-06-18", &long);
+    play.start().opened(0).answers(0, 1, &hello);
+    let ServerState::Failed { failure } = play.state("a") else { panic!() };
+    assert!(format!("{failure:?}").len() < 2_000);
+}
