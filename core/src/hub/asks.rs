@@ -1,6 +1,6 @@
 //! What the host asks of one server.
 //!
-//! Floor 4. What only the configuration being read can decide is [`early`](super::early).
+//! Floor 4. What only the configuration being read can decide waits in `early`.
 
 use alloc::sync::Arc;
 
