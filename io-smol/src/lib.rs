@@ -62,6 +62,7 @@
 #![forbid(unsafe_code)]
 
 mod approvals;
+pub mod config_file;
 mod connection;
 mod connections;
 mod descendants;
@@ -85,6 +86,7 @@ mod settings;
 pub mod signals;
 mod spawn;
 mod subagent;
+pub mod whole_file;
 
 pub use approvals::{Approvals, Granted};
 pub use driver::{Driver, open};

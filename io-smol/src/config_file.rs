@@ -1,0 +1,51 @@
+//! Editing configuration files where they are: locked, read, edited and replaced as a whole.
+//!
+//! Blocking; what a file says before and after is the core's
+//! ([`edit`](tidegate_core::config::edit)).
+
+use std::fmt;
+use std::path::Path;
+
+use tidegate_core::config::Source;
+use tidegate_core::config::edit::{self, Edit, EditError};
+use tidegate_core::limits::Limits;
+
+use crate::whole_file::{FileError, update};
+
+/// Why a configuration file was not edited. It is as it was.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigFileError {
+    /// What was asked for cannot be done with what is in the file.
+    Edit(EditError),
+    /// The file cannot be read or written.
+    File(FileError),
+}
+
+impl fmt::Display for ConfigFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edit(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ConfigFileError {}
+
+impl From<FileError> for ConfigFileError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Makes one change to a file, which need not exist; whether it changed anything. When this
+/// returns the change is on disk, after every earlier one of whichever process (G57).
+///
+/// # Errors
+/// If the file cannot be changed so, or not at all.
+pub fn edit(source: &Source, change: &Edit) -> Result<bool, ConfigFileError> {
+    let bytes_max = Limits::default().config_bytes as u64;
+    let edited = |bytes: &[u8]| edit::edit(source, bytes, change).map_err(ConfigFileError::Edit);
+    update(Path::new(&source.path), bytes_max, edited)
+}
