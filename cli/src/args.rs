@@ -104,21 +104,40 @@ impl Global {
             Command::List(_) | Command::Tools(_) | Command::Call(_) | Command::DemoServer(_) => {
                 return Ok(());
             }
+            Command::Add(_) => return self.check_for_files("add"),
+            Command::Remove(_) => return self.check_for_files("remove"),
+            Command::Enable(_) => return self.check_for_files("enable"),
+            Command::Disable(_) => return self.check_for_files("disable"),
             Command::Demo => ("demo", true),
             Command::Replay(_) => ("replay", false),
             Command::Timeline(_) => ("timeline", false),
         };
-        let flags = [
-            ("--config", !self.config.is_empty()),
-            ("--cwd", self.cwd.is_some()),
+        let files = [("--config", !self.config.is_empty()), ("--cwd", self.cwd.is_some())];
+        self.refuse(name, files.into_iter().chain(self.for_runs(records)))
+    }
+
+    /// Refuses the flags that are for runs, for a command that reads and changes files.
+    fn check_for_files(&self, name: &str) -> Result<(), Trouble> {
+        self.refuse(name, self.for_runs(false).into_iter())
+    }
+
+    /// The flags that are for runs, and whether they were given.
+    fn for_runs(&self, records: bool) -> [(&'static str, bool); 5] {
+        [
             ("--server", !self.server.is_empty()),
             ("--gate", self.gate.is_some()),
             ("--timeout", self.timeout.is_some()),
             ("--trust-project", self.trust_project),
             ("--trace", self.trace.is_some() && !records),
-        ];
-        let given: Vec<&str> =
-            flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
+        ]
+    }
+
+    fn refuse<'a>(
+        &self,
+        name: &str,
+        flags: impl Iterator<Item = (&'a str, bool)>,
+    ) -> Result<(), Trouble> {
+        let given: Vec<&str> = flags.filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
         if given.is_empty() {
             return Ok(());
         }
@@ -148,6 +167,18 @@ pub(crate) enum Command {
     ///   tidegate call mcp_github_search_issues --arg query=is:open
     #[command(verbatim_doc_comment)]
     Call(CallArgs),
+    /// Add a server to the project's configuration, or to your own
+    ///
+    ///   tidegate add time -- uvx mcp-server-time
+    ///   tidegate add github --scope user --url https://api.example.com/mcp --token '${GITHUB_TOKEN}'
+    #[command(verbatim_doc_comment)]
+    Add(AddArgs),
+    /// Remove a server from the file that its definition in use stands in
+    Remove(RemoveArgs),
+    /// Switch a server on again
+    Enable(SwitchArgs),
+    /// Switch a server off without removing it
+    Disable(SwitchArgs),
     /// Show the whole lifecycle on built-in servers; needs nothing but this program
     Demo,
     /// Run a recorded trace again and compare every command and event, byte for byte
@@ -205,6 +236,57 @@ pub(crate) struct CallArgs {
     /// One argument; the value is read as JSON if it is JSON and as text if not; may be repeated
     #[arg(long = "arg", value_name = "KEY=VALUE")]
     pub(crate) args: Vec<String>,
+}
+
+/// What `add` takes.
+#[derive(Args, Debug)]
+#[command(override_usage = "\
+tidegate add [OPTIONS] NAME -- COMMAND [ARGUMENT]...
+       tidegate add [OPTIONS] NAME --url URL")]
+pub(crate) struct AddArgs {
+    /// The name of the server: letters, digits, dash, underscore and dot
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Whose configuration: project or user [default: project]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
+    /// The address of a remote server; https unless it says otherwise
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// How a remote server is spoken to: http or sse [default: http]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub(crate) transport: Option<String>,
+    /// A token for a remote server, sent as bearer; `${NAME}` stands for a variable of the environment
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+    /// An environment variable for the command; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// A header for a remote server; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) header: Vec<String>,
+    /// The command that is the server, and its arguments
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<String>,
+}
+
+/// What `remove` takes.
+#[derive(Args, Debug)]
+pub(crate) struct RemoveArgs {
+    /// The name of the server
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// From whose configuration: project or user [default: the one whose definition is in use]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
+}
+
+/// What `enable` and `disable` take.
+#[derive(Args, Debug)]
+pub(crate) struct SwitchArgs {
+    /// The name of the server
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
 }
 
 /// What `replay` takes.

@@ -4,6 +4,7 @@
 
 mod args;
 mod call;
+mod config;
 mod demo;
 mod ending;
 mod exit;
@@ -60,6 +61,10 @@ fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {
         Command::List(args) => list::run(&global, &args),
         Command::Tools(args) => tools::run(&global, &args),
         Command::Call(args) => call::run(&global, &args),
+        Command::Add(args) => config::add::run(&global, &args),
+        Command::Remove(args) => config::remove::run(&global, &args),
+        Command::Enable(args) => config::switch::enable(&global, &args),
+        Command::Disable(args) => config::switch::disable(&global, &args),
         Command::Demo => demo::run(&global),
         Command::Replay(args) => replay::run(&global, &args),
         Command::Timeline(args) => timeline::run(&global, &args),

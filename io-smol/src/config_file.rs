@@ -8,8 +8,10 @@ use std::path::Path;
 
 use tidegate_core::config::Source;
 use tidegate_core::config::edit::{self, Edit, EditError};
+use tidegate_core::config::parse::{self, Reading};
 use tidegate_core::limits::Limits;
 
+use crate::files;
 use crate::whole_file::{FileError, update};
 
 /// Why a configuration file was not edited. It is as it was.
@@ -37,6 +39,17 @@ impl From<FileError> for ConfigFileError {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
+}
+
+/// What a file says, read like a run reads it.
+#[must_use]
+pub fn read(source: &Source, bytes_max: u64) -> Reading {
+    if let Some(text) = &source.text {
+        return parse::read(source, text);
+    }
+    let path = Path::new(&source.path);
+    let origin = path.canonicalize().ok().and_then(|path| path.to_str().map(String::from));
+    parse::found(source, origin.as_deref(), &files::read(path, bytes_max))
 }
 
 /// Makes one change to a file, which need not exist; whether it changed anything. When this

@@ -126,6 +126,10 @@ pub fn update<E: From<FileError>>(
 ) -> Result<bool, E> {
     let file = followed(path)?;
     let folder = file.parent().unwrap_or_else(|| Path::new("/"));
+    if !folder.exists() {
+        // What is refused makes no folder either.
+        change(&[])?;
+    }
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)

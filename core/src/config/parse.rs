@@ -16,6 +16,7 @@ use super::report::{About, Report};
 use super::source::{Level, Provider, Source};
 use crate::error::{Category, Problem, Severity};
 use crate::id::ServerName;
+use crate::input::Found;
 
 /// What one file says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -39,6 +40,25 @@ impl Reading {
             definition.source.origin = origin.map(Into::into);
         }
         self
+    }
+}
+
+/// What a file says if it is there, or that one the user named is not, or that it cannot be read;
+/// `origin` is where it really is, links resolved.
+#[must_use]
+pub fn found(source: &Source, origin: Option<&str>, found: &Found) -> Reading {
+    let unreadable = |message: String| {
+        let mut report = Report { file: &source.path, problems: Vec::new() };
+        report.error(About::default(), Category::UnreadableFile, message);
+        Reading { problems: report.problems, ..Reading::default() }
+    };
+    match found {
+        Found::Content(bytes) => read(source, bytes).at(origin),
+        Found::Nothing if source.level == Level::Explicit => {
+            unreadable(format!("{} does not exist", source.path))
+        }
+        Found::Nothing => Reading::default(),
+        Found::Unreadable(why) => unreadable(format!("{} cannot be read: {why}", source.path)),
     }
 }
 

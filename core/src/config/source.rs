@@ -78,6 +78,16 @@ pub struct Places {
 }
 
 impl Places {
+    /// Tidegate's own file at a level, the same one that [`sources`](Self::sources) asks (G59);
+    /// `None` if there is no place for it.
+    #[must_use]
+    pub fn own(&self, level: Level) -> Option<Source> {
+        let places = Self { explicit: Vec::new(), ..self.clone() };
+        let is_own =
+            |source: &Source| source.provider == Provider::Tidegate && source.level == level;
+        places.sources().into_iter().find(is_own)
+    }
+
     /// The files to ask, the strongest first: what the user named and nothing else, or the
     /// project's `.tidegate/mcp.json`, `mcp.json`, `.mcp.json`, then the user's own `mcp.json`.
     #[must_use]
@@ -105,4 +115,26 @@ impl Places {
 
 fn join(dir: &str, file: &str) -> String {
     alloc::format!("{}/{file}", dir.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// D59, G59.
+    #[test]
+    fn what_is_edited_is_among_what_is_read() {
+        let places =
+            Places { cwd: "/p".into(), config_dir: Some("/c/".into()), ..Places::default() };
+        for (level, path) in
+            [(Level::Project, "/p/.tidegate/mcp.json"), (Level::User, "/c/mcp.json")]
+        {
+            let own = places.own(level).expect("a place");
+            assert_eq!((own.path.as_str(), own.level), (path, level));
+            assert!(places.sources().contains(&own));
+            let named = Places { explicit: alloc::vec!["/x".into()], ..places.clone() };
+            assert_eq!(named.own(level), Some(own), "also while others are read");
+        }
+        assert_eq!(Places { config_dir: None, ..places }.own(Level::User), None);
+    }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::command::Command;
 use crate::config::resolve::Resolved;
-use crate::config::{self, Definition, Level, Source, Transport, diff::Change};
+use crate::config::{self, Definition, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, OpResult, Skip};
 use crate::held::Held;
@@ -138,7 +138,7 @@ impl Hub {
             Found::Nothing => {}
         }
         if let Some(part) = reading.parts.get_mut(at) {
-            *part = Some(part_of(source, origin.as_deref(), found));
+            *part = Some(config::parse::found(source, origin.as_deref(), &found));
         }
         self.apply_if_complete(now, out);
     }
@@ -403,32 +403,5 @@ fn discovery_failed(why: &str) -> Problem {
         key: None,
         server: None,
         message: alloc::format!("none of the MCP configuration files can be read ({why})"),
-    }
-}
-
-/// What a file says, or that a file the user named cannot be read.
-fn part_of(source: &Source, origin: Option<&str>, found: Found) -> config::parse::Reading {
-    let unreadable = |severity, message: String| config::parse::Reading {
-        problems: alloc::vec![Problem {
-            severity,
-            category: Category::UnreadableFile,
-            file: Some(source.path.clone()),
-            line: None,
-            column: None,
-            key: None,
-            server: None,
-            message,
-        }],
-        ..Default::default()
-    };
-    match found {
-        Found::Content(bytes) => config::parse::read(source, &bytes).at(origin),
-        Found::Nothing if source.level == Level::Explicit => {
-            unreadable(Severity::Error, alloc::format!("{} does not exist", source.path))
-        }
-        Found::Nothing => config::parse::Reading::default(),
-        Found::Unreadable(why) => {
-            unreadable(Severity::Error, alloc::format!("{} cannot be read: {why}", source.path))
-        }
     }
 }

@@ -1,0 +1,202 @@
+//! The files of this run, what they say together, and which of them may be changed.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use tidegate_core::config::edit::{Edit, EditError};
+use tidegate_core::config::parse::Reading;
+use tidegate_core::config::resolve::{Resolved, resolve};
+use tidegate_core::config::{Definition, Level, Places, Provider, Source};
+use tidegate_core::id::ServerName;
+use tidegate_core::limits::Limits;
+use tidegate_smol::config_file::{self, ConfigFileError};
+use tidegate_smol::places::Directories;
+use tidegate_smol::{Approvals, Granted};
+
+use crate::args::Global;
+use crate::exit::Trouble;
+use crate::output::places::Places as Short;
+use crate::output::visible;
+use crate::session::unknown;
+
+/// The files of this run, read.
+#[derive(Debug)]
+pub(crate) struct Files {
+    places: Places,
+    /// Where approvals are kept.
+    state: Option<PathBuf>,
+    /// The files that are asked, the strongest first.
+    pub(crate) sources: Vec<Source>,
+    /// What each of them says.
+    pub(crate) readings: Vec<Reading>,
+    /// What all of them say together.
+    pub(crate) resolved: Resolved,
+    /// How paths are shortened for people.
+    pub(crate) short: Short,
+}
+
+impl Files {
+    /// Reads all files that the flags and the environment name: the same as a run would.
+    ///
+    /// # Errors
+    /// If the project's directory or a path cannot be used.
+    pub(crate) fn read(global: &Global) -> Result<Self, Trouble> {
+        let cwd = global.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+        let directories = Directories::find();
+        let places = directories
+            .places(&cwd, &global.config)
+            .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))?;
+        let short = Short::new(places.cwd.as_ref());
+        let sources = places.sources();
+        let mut files = Self {
+            places,
+            state: directories.state,
+            sources,
+            readings: Vec::new(),
+            resolved: Resolved::default(),
+            short,
+        };
+        files.refresh();
+        Ok(files)
+    }
+
+    /// Reads them again.
+    pub(crate) fn refresh(&mut self) {
+        let limits = Limits::default();
+        self.readings = self
+            .sources
+            .iter()
+            .map(|source| config_file::read(source, limits.config_bytes as u64))
+            .collect();
+        self.resolved = resolve(self.readings.clone(), limits.servers);
+    }
+
+    /// The definition of a name that counts.
+    pub(crate) fn effective(&self, name: &str) -> Option<&Definition> {
+        self.resolved.definitions.iter().find(|definition| definition.name.as_str() == name)
+    }
+
+    /// The definition of a name that counts, or that there is none and what there is.
+    ///
+    /// # Errors
+    /// If no file defines the name.
+    pub(crate) fn known(&self, name: &str) -> Result<&Definition, Trouble> {
+        self.effective(name).ok_or_else(|| {
+            let names = self.resolved.definitions.iter().map(|it| it.name.as_str());
+            Trouble::Failed(unknown("server", name, names))
+        })
+    }
+
+    /// The file a definition stands in, if it may be changed: our own, or one the user named.
+    ///
+    /// # Errors
+    /// If it is another program's (G58).
+    pub(crate) fn writable(&self, definition: &Definition) -> Result<&Source, Trouble> {
+        let path = &definition.source.path;
+        let source = self.sources.iter().find(|source| source.path == *path);
+        match source {
+            Some(source) if is_own(source) => Ok(source),
+            _ => {
+                let at = self.at(definition);
+                Err(Trouble::Failed(format!(
+                    "Server \"{}\" is defined in {at}, which other programs read too; to change \
+                     that file, name it: --config {}",
+                    visible::one_line(definition.name.as_str()),
+                    self.short.short(path)
+                )))
+            }
+        }
+    }
+
+    /// The files that switch a name off wherever it is defined.
+    pub(crate) fn denying(&self, name: &str) -> Vec<&Source> {
+        let name = ServerName::new(name);
+        let all = self.sources.iter().zip(&self.readings);
+        all.filter(|(_, reading)| reading.disabled.contains(&name)).map(|it| it.0).collect()
+    }
+
+    /// Whether a definition is on as far as its own file says.
+    pub(crate) fn is_on_by_itself(&self, definition: &Definition) -> bool {
+        let here = |it: &Definition| it.name == definition.name;
+        let own = self.sources.iter().position(|it| it.path == definition.source.path);
+        let own = own.and_then(|at| self.readings.get(at));
+        own.and_then(|reading| reading.definitions.iter().find(|it| here(it)))
+            .is_some_and(|it| it.enabled)
+    }
+
+    /// The file of a scope: the one the user named if there is one, whatever the scope.
+    ///
+    /// # Errors
+    /// If several were named, or there is no place for it.
+    pub(crate) fn of_scope(&self, level: Level) -> Result<Source, Trouble> {
+        match &self.places.explicit[..] {
+            [] => self.places.own(level).ok_or_else(|| {
+                Trouble::Failed("there is no home directory; set TIDEGATE_CONFIG_DIR".into())
+            }),
+            [_] => Ok(self.sources[0].clone()),
+            _ => Err(Trouble::Usage("name one file with --config, not several".into())),
+        }
+    }
+
+    /// Approves a definition that its user just wrote, if a project's may not run without.
+    ///
+    /// # Errors
+    /// Why that is not possible, for people.
+    pub(crate) fn approve(&self, name: &str) -> Result<(), String> {
+        let Some(definition) = self.effective(name) else { return Ok(()) };
+        if definition.source.level != Level::Project {
+            return Ok(());
+        }
+        let state = self.state.as_ref().ok_or("there is no place to note your approval in")?;
+        let granted = Granted {
+            approval: definition.approval(),
+            server: name.to_owned(),
+            file: definition.source.path.clone(),
+        };
+        let noted = Approvals::below(state).grant(vec![granted]);
+        noted.map_err(|error| format!("your approval could not be noted: {error}"))
+    }
+
+    /// Where a definition stands, for people.
+    pub(crate) fn at(&self, definition: &Definition) -> String {
+        self.short.line(&definition.source.path, Some(definition.source.line))
+    }
+
+    /// Changes a file and reads everything again; whether anything changed.
+    ///
+    /// # Errors
+    /// If the file cannot be changed so; it is as it was.
+    pub(crate) fn edit(&mut self, source: &Source, change: &Edit) -> Result<bool, EditTrouble> {
+        let changed = config_file::edit(source, change).map_err(EditTrouble)?;
+        self.refresh();
+        Ok(changed)
+    }
+}
+
+/// Whether we may write a file without being told so.
+pub(super) fn is_own(source: &Source) -> bool {
+    matches!(source.provider, Provider::Tidegate | Provider::Explicit)
+}
+
+/// Why a file was not changed.
+#[derive(Debug)]
+pub(crate) struct EditTrouble(ConfigFileError);
+
+impl EditTrouble {
+    /// In the documented words, with what helps.
+    pub(crate) fn failed(&self, to: &str) -> Trouble {
+        let exists = matches!(&self.0, ConfigFileError::Edit(EditError::Exists { .. }));
+        let kind = if let ConfigFileError::File(error) = &self.0 { error.kind() } else { None };
+        let tip = match kind {
+            _ if exists => "Use tidegate list to see existing servers.",
+            Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+                "Check file permissions for the config directory."
+            }
+            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => "Insufficient disk space.",
+            None | Some(_) => "",
+        };
+        let told = visible::one_line(&self.0.to_string()).into_owned();
+        let tip = if tip.is_empty() { String::new() } else { format!("\n  Tip: {tip}") };
+        Trouble::Failed(format!("Failed to {to} server: {told}{tip}"))
+    }
+}

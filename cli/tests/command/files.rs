@@ -1,0 +1,225 @@
+//! The commands about files: what they change, and that they act on the definition in use.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, stderr, stdout};
+
+/// The sandbox with these files, each a name and what is in it.
+fn sandbox(files: &[(&str, &str)]) -> Sandbox {
+    let sandbox = Sandbox::new(&json!({}));
+    for (name, text) in files {
+        let path = sandbox.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    sandbox
+}
+
+/// What a command says, and how it ends.
+fn said(sandbox: &Sandbox, args: &[&str]) -> (String, i32) {
+    let output = sandbox.bare(args).output().unwrap();
+    let told = format!("{}{}", stdout(&output), stderr(&output));
+    (told.trim_end().to_owned(), output.status.code().unwrap())
+}
+
+fn done(sandbox: &Sandbox, args: &[&str]) -> String {
+    let (told, code) = said(sandbox, args);
+    assert_eq!(code, 0, "{told}");
+    told
+}
+
+fn text(sandbox: &Sandbox, name: &str) -> String {
+    fs::read_to_string(sandbox.path(name)).unwrap()
+}
+
+/// The servers that `list` shows, each with its state.
+fn listed(sandbox: &Sandbox) -> Vec<String> {
+    let told = done(sandbox, &["list", "--json", "--gate", "0"]);
+    let list: Value = serde_json::from_str(&told).unwrap();
+    let words = |server: &Value| {
+        let word = |at: &Value| at.as_str().unwrap().to_owned();
+        format!("{} {}", word(&server["name"]), word(&server["state"]))
+    };
+    list["servers"].as_array().unwrap().iter().map(words).collect()
+}
+
+/// G57, the documented messages.
+#[test]
+fn a_server_is_added_to_the_project_or_to_the_users_own_file_and_is_found_there() {
+    let sandbox = sandbox(&[]);
+    let told = done(&sandbox, &["add", "one", "--env", "K=a=b", "--", "prog", "-x", "--url"]);
+    assert_eq!(told, "✓ Added server \"one\" to project config (.tidegate/mcp.json)");
+    let file: Value = serde_json::from_str(&text(&sandbox, ".tidegate/mcp.json")).unwrap();
+    let entry = json!({"type": "stdio", "command": "prog", "args": ["-x", "--url"],
+        "env": {"K": "a=b"}});
+    assert_eq!(file, json!({"mcpServers": {"one": entry}}));
+    done(
+        &sandbox,
+        &[
+            "add",
+            "--scope",
+            "user",
+            "two",
+            "--url",
+            "h.example.com/mcp",
+            "--token",
+            "t",
+            "--header",
+            "X=1",
+        ],
+    );
+    let file: Value = serde_json::from_str(&text(&sandbox, "config/mcp.json")).unwrap();
+    let entry = json!({"type": "http", "url": "https://h.example.com/mcp",
+        "headers": {"X": "1", "Authorization": "Bearer t"}});
+    assert_eq!(file, json!({"mcpServers": {"two": entry}}));
+    let listed = listed(&sandbox);
+    assert_eq!(listed[1], "two skipped");
+    assert_ne!(listed[0], "one needs-approval", "who adds a server has agreed to it");
+    let (told, code) = said(&sandbox, &["add", "one", "--", "prog"]);
+    assert_eq!(code, 1);
+    let path = sandbox.path(".tidegate/mcp.json").canonicalize().unwrap();
+    let wanted = format!(
+        "error: Failed to add server: Server \"one\" already exists in {}\n  Tip: Use tidegate \
+         list to see existing servers.",
+        path.display()
+    );
+    assert_eq!(told, wanted);
+}
+
+#[test]
+fn flags_that_make_no_server_are_refused_in_the_documented_words() {
+    let sandbox = sandbox(&[]);
+    for (args, words) in [
+        (
+            &["add", "x", "--url", "u", "--", "c"][..],
+            "Use either --url or -- <command...>, not both.",
+        ),
+        (&["add", "x"], "Use either --url or -- <command...>."),
+        (&["add", "x", "--token", "t", "--", "c"], "--token requires --url (HTTP/SSE transport)."),
+        (&["add", "x", "--scope", "all", "--", "c"], "Invalid --scope value. Use project or user."),
+        (
+            &["add", "x", "--url", "u", "--transport", "tcp"],
+            "Invalid --transport value. Use http or sse.",
+        ),
+        (&["add", "x", "--env", "K", "--", "c"], "Invalid --env value. Use NAME=VALUE."),
+        (&["add", "x", "--env", "K=V", "--url", "u"], "--env requires -- <command...>."),
+        (&["add", "x", "--header", "K=V", "--", "c"], "--header requires --url."),
+    ] {
+        assert_eq!(said(&sandbox, args), (format!("error: {words}"), 2), "{args:?}");
+    }
+    let (told, code) = said(&sandbox, &["add", "a b", "--", "c"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        told,
+        "error: Failed to add server: Server name can only contain letters, numbers, dash, \
+         underscore, and dot"
+    );
+    assert!(!sandbox.path(".tidegate").exists(), "nothing was written");
+}
+
+/// D62, G58.
+#[test]
+fn commands_act_on_the_definition_in_use_and_say_what_is_hidden() {
+    let sandbox = sandbox(&[
+        (
+            ".tidegate/mcp.json",
+            "{\"mcpServers\": {\n  \"x\": {\"command\": \"theirs\"} // keep\n}}",
+        ),
+        ("config/mcp.json", "{\"mcpServers\": {\"x\": {\"command\": \"mine\"}}}"),
+    ]);
+    let told = done(&sandbox, &["disable", "x"]);
+    assert_eq!(told, "✓ Disabled \"x\" in project config (.tidegate/mcp.json)");
+    assert_eq!(listed(&sandbox), ["x disabled"]);
+    assert_eq!(done(&sandbox, &["disable", "x"]), "Server \"x\" is already disabled.");
+    done(&sandbox, &["enable", "x"]);
+    assert_eq!(listed(&sandbox), ["x needs-approval"]);
+    assert!(text(&sandbox, ".tidegate/mcp.json").contains("// keep"));
+    assert_eq!(
+        text(&sandbox, "config/mcp.json"),
+        "{\"mcpServers\": {\"x\": {\"command\": \"mine\"}}}"
+    );
+    let told = done(&sandbox, &["add", "y", "--", "p"]);
+    assert_eq!(told, "✓ Added server \"y\" to project config (.tidegate/mcp.json)");
+    let told = done(&sandbox, &["add", "--scope", "user", "y", "--", "p"]);
+    assert!(
+        told.ends_with("\"y\" is defined in .tidegate/mcp.json:3 too, and that definition is used"),
+        "{told}"
+    );
+    let told = done(&sandbox, &["remove", "--scope", "user", "y"]);
+    assert!(
+        told.ends_with("it was hidden: the definition in .tidegate/mcp.json:3 is used as before"),
+        "{told}"
+    );
+    let told = done(&sandbox, &["remove", "x"]);
+    assert_eq!(
+        told,
+        "✓ Removed server \"x\" from project config (.tidegate/mcp.json)\n  the definition of \
+         \"x\" in config/mcp.json:1 is used from here on"
+    );
+    let (told, code) = said(&sandbox, &["remove", "--scope", "project", "x"]);
+    assert_eq!(
+        (told.as_str(), code),
+        ("error: Server \"x\" not found in project config (.tidegate/mcp.json).", 1)
+    );
+}
+
+/// D61, G58, G59.
+#[test]
+fn what_a_list_of_names_switches_off_is_switched_on_again() {
+    let denied = "{\n  // mine\n  \"disabledServers\": [\"x\"]\n}\n";
+    let sandbox = sandbox(&[
+        (".tidegate/mcp.json", "{\"mcpServers\": {\"x\": {\"command\": \"theirs\"}}}"),
+        ("config/mcp.json", denied),
+    ]);
+    assert_eq!(listed(&sandbox), ["x disabled"]);
+    assert_eq!(
+        done(&sandbox, &["enable", "x"]),
+        "✓ Enabled \"x\" in user config (config/mcp.json)"
+    );
+    assert_eq!(listed(&sandbox), ["x needs-approval"]);
+    assert_eq!(text(&sandbox, "config/mcp.json"), "{\n  // mine\n}\n");
+}
+
+/// G58.
+#[test]
+fn another_programs_file_is_not_changed_unless_it_is_named() {
+    let theirs = "{\"mcpServers\": {\"x\": {\"command\": \"c\"}}}";
+    let sandbox = sandbox(&[(".mcp.json", theirs)]);
+    let (told, code) = said(&sandbox, &["remove", "x"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        told,
+        "error: Server \"x\" is defined in .mcp.json:1, which other programs read too; to change \
+         that file, name it: --config .mcp.json"
+    );
+    let told = done(&sandbox, &["disable", "x"]);
+    assert_eq!(
+        told,
+        "✓ Disabled \"x\" in user config (config/mcp.json)\n  its definition in .mcp.json:1 is as \
+         it was; other programs read it too"
+    );
+    assert_eq!(listed(&sandbox), ["x disabled"]);
+    done(&sandbox, &["enable", "x"]);
+    assert_eq!(listed(&sandbox), ["x needs-approval"]);
+    assert_eq!(text(&sandbox, ".mcp.json"), theirs);
+    let told = done(&sandbox, &["remove", "x", "--config", ".mcp.json", "--json"]);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["changed"], &told["server"]), (&json!(true), &json!("x")));
+    assert_eq!(text(&sandbox, ".mcp.json"), "{\"mcpServers\": {}}");
+}
+
+/// G57.
+#[test]
+fn a_file_that_cannot_be_read_is_never_written() {
+    let broken = "{\"mcpServers\": {\"x\": {\"command\" \"c\"}}}";
+    let sandbox = sandbox(&[(".tidegate/mcp.json", broken)]);
+    let (told, code) = said(&sandbox, &["add", "y", "--", "c"]);
+    assert_eq!(code, 1);
+    assert!(
+        told.contains(".tidegate/mcp.json:1:") && told.contains("mend the file first"),
+        "{told}"
+    );
+    assert_eq!(text(&sandbox, ".tidegate/mcp.json"), broken);
+}
