@@ -32,9 +32,9 @@ fn counted<T>(act: impl FnOnce() -> T) -> (T, Stats) {
 }
 
 /// A whole story; what it allocated a server.
-fn story(servers: usize, tools: usize) -> [f64; 2] {
+fn story(servers: usize, crowd: impl FnOnce() -> Crowd) -> [f64; 2] {
     let ((), stats) = counted(|| {
-        let mut crowd = Crowd::new(servers, tools);
+        let mut crowd = crowd();
         crowd.start();
         crowd.reload();
         crowd.shut_down();
@@ -45,9 +45,11 @@ fn story(servers: usize, tools: usize) -> [f64; 2] {
 #[test]
 fn what_a_server_costs_does_not_grow_with_their_number() {
     let _alone = alone();
-    let [few, many] = [100, 3_000].map(|servers| story(servers, 20));
-    for (few, many) in few.iter().zip(many) {
-        assert!(many < few * 1.25, "requests and bytes a server: {few:.1} and {many:.1}");
+    for crowd in [Crowd::new, Crowd::with_prompts] {
+        let [few, many] = [100, 3_000].map(|servers| story(servers, || crowd(servers, 20)));
+        for (few, many) in few.iter().zip(many) {
+            assert!(many < few * 1.25, "requests and bytes a server: {few:.1} and {many:.1}");
+        }
     }
 }
 
@@ -115,7 +117,7 @@ fn a_thousand_servers_start_reload_and_end_within_two_seconds_of_cpu() {
     };
     let _alone = alone();
     let before = spent();
-    story(1_000, 100);
+    story(1_000, || Crowd::new(1_000, 100));
     let took = spent() - before;
     assert!(took < 2.0, "{took} s");
 }

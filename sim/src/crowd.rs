@@ -20,6 +20,7 @@ use crate::scene::{CONFIG, Entry, config};
 /// A reload changes the definition of every so many servers.
 const CHANGED: usize = 10;
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"crowd","version":"1"}}}"#;
+const PROMPTS: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"prompts":[{"name":"greet"}]}}"#;
 
 /// A machine with very many servers, in the middle of their story.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub struct Crowd {
     now: Timestamp,
     entries: Vec<Entry>,
     /// The answers of every server.
-    answers: [Bytes; 2],
+    answers: [Bytes; 3],
     /// What has happened and was not told yet, one fact a server at most.
     waiting: Vec<Fact>,
     order: Seeded,
@@ -42,6 +43,17 @@ impl Crowd {
     /// So many servers with so many tools each; nothing has happened.
     #[must_use]
     pub fn new(servers: usize, tools: usize) -> Self {
+        Self::answering(servers, [HELLO, &list(tools), ""])
+    }
+
+    /// The same with a prompt each.
+    #[must_use]
+    pub fn with_prompts(servers: usize, tools: usize) -> Self {
+        let hello = HELLO.replace("\"tools\"", "\"prompts\":{},\"tools\"");
+        Self::answering(servers, [&hello, &list(tools), PROMPTS])
+    }
+
+    fn answering(servers: usize, answers: [&str; 3]) -> Self {
         let source = Source {
             provider: Provider::Explicit,
             level: Level::Explicit,
@@ -53,7 +65,7 @@ impl Crowd {
             runtime: Runtime::new(Options::new("/project", vec![source])),
             now: Timestamp::ZERO,
             entries: (0..servers).map(|at| Entry::new(&format!("server{at}"))).collect(),
-            answers: [line(HELLO), line(&list(tools))],
+            answers: answers.map(line),
             waiting: Vec::new(),
             order: Seeded::new(17),
             connected: 0,
@@ -174,11 +186,13 @@ impl Crowd {
 
     fn answer(&self, conn: ConnId, asked: &[u8]) -> Option<Fact> {
         let asks = |method: &str| asked.windows(method.len()).any(|at| at == method.as_bytes());
-        let [hello, tools] = &self.answers;
+        let [hello, tools, prompts] = &self.answers;
         let bytes = if asks("\"initialize\"") {
             hello
         } else if asks("\"tools/list\"") {
             tools
+        } else if asks("\"prompts/list\"") {
+            prompts
         } else {
             return None;
         };

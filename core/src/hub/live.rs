@@ -3,8 +3,10 @@
 //! Floor 4. Derived from the servers that are connected and compared with what was last said,
 //! like the catalogue of tools, with a revision each (G25).
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::event::Event;
 use crate::id::ServerName;
@@ -59,8 +61,9 @@ pub struct ServerPrompts {
 pub(super) struct Live {
     pub(super) resources: Arc<Resources>,
     pub(super) prompts: Arc<Prompts>,
-    /// The order they stand in.
+    /// The order they stand in, and the place of each server in it.
     order: Arc<[ServerName]>,
+    places: Arc<BTreeMap<ServerName, usize>>,
     pub(super) watching: bool,
 }
 
@@ -98,37 +101,95 @@ impl Hub {
         self.set_alarm(conn, before, after);
     }
 
-    /// Derives resources and prompts anew, if those of one of `changed` or the order are others,
-    /// and says what changed.
+    /// Derives resources and prompts anew and says what changed. As long as the order is the
+    /// same, only the part of a server in `changed` can be another one.
     pub(super) fn derive_extras(&mut self, out: &mut Outbox) {
-        let ordered = Arc::ptr_eq(&self.live.order, &self.order);
-        if ordered && self.changed.iter().all(|name| self.is_as_said(name)) {
-            return;
+        let (resources, prompts) = if Arc::ptr_eq(&self.live.order, &self.order) {
+            self.derive_changed_extras()
+        } else {
+            self.derive_all_extras()
+        };
+        if resources {
+            let all = Arc::make_mut(&mut self.live.resources);
+            all.revision += 1;
+            out.event(Event::ResourcesChanged { revision: all.revision });
         }
-        self.live.order = Arc::clone(&self.order);
-        let offers = |name| self.slots.get(name).and_then(|slot| slot.resources(name));
-        let resources: Vec<_> = self.order.iter().filter_map(offers).collect();
-        let offers = |name| self.slots.get(name).and_then(|slot| slot.prompts(name));
-        let prompts: Vec<_> = self.order.iter().filter_map(offers).collect();
-        if resources != self.live.resources.servers {
-            let revision = self.live.resources.revision + 1;
-            self.live.resources = Arc::new(Resources { revision, servers: resources });
-            out.event(Event::ResourcesChanged { revision });
-        }
-        if prompts != self.live.prompts.servers {
-            let revision = self.live.prompts.revision + 1;
-            self.live.prompts = Arc::new(Prompts { revision, servers: prompts });
-            out.event(Event::PromptsChanged { revision });
+        if prompts {
+            let all = Arc::make_mut(&mut self.live.prompts);
+            all.revision += 1;
+            out.event(Event::PromptsChanged { revision: all.revision });
         }
     }
 
-    fn is_as_said(&self, name: &ServerName) -> bool {
-        let slot = self.slots.get(name);
-        let said = self.live.resources.servers.iter().find(|said| said.server == *name);
-        let same = slot.and_then(|slot| slot.resources(name)).as_ref() == said;
-        let said = self.live.prompts.servers.iter().find(|said| said.server == *name);
-        same && slot.and_then(|slot| slot.prompts(name)).as_ref() == said
+    /// Whether resources and prompts are others than before.
+    fn derive_changed_extras(&mut self) -> (bool, bool) {
+        let Self { live, slots, changed, .. } = self;
+        let mut others = (false, false);
+        for name in changed.iter() {
+            let Some(place) = live.places.get(name) else { continue };
+            let slot = slots.get(name);
+            let has = slot.and_then(|slot| slot.resources(name));
+            if let Some(range) = outdated(&live.resources.servers, &live.places, *place, &has) {
+                Arc::make_mut(&mut live.resources).servers.splice(range, has);
+                others.0 = true;
+            }
+            let has = slot.and_then(|slot| slot.prompts(name));
+            if let Some(range) = outdated(&live.prompts.servers, &live.places, *place, &has) {
+                Arc::make_mut(&mut live.prompts).servers.splice(range, has);
+                others.1 = true;
+            }
+        }
+        others
     }
+
+    /// Whether resources and prompts are others than before.
+    fn derive_all_extras(&mut self) -> (bool, bool) {
+        let Self { live, slots, order, .. } = self;
+        live.order = Arc::clone(order);
+        live.places = Arc::new(order.iter().cloned().zip(0..).collect());
+        let all = || order.iter().filter_map(|name| Some((name, slots.get(name)?)));
+        let resources: Vec<_> = all().filter_map(|(name, slot)| slot.resources(name)).collect();
+        let prompts: Vec<_> = all().filter_map(|(name, slot)| slot.prompts(name)).collect();
+        let others = (resources != live.resources.servers, prompts != live.prompts.servers);
+        if others.0 {
+            Arc::make_mut(&mut live.resources).servers = resources;
+        }
+        if others.1 {
+            Arc::make_mut(&mut live.prompts).servers = prompts;
+        }
+        others
+    }
+}
+
+/// What one server has, as a part of what all have.
+trait Part: PartialEq + Sized {
+    fn server(&self) -> &ServerName;
+}
+
+impl Part for ServerResources {
+    fn server(&self) -> &ServerName {
+        &self.server
+    }
+}
+
+impl Part for ServerPrompts {
+    fn server(&self) -> &ServerName {
+        &self.server
+    }
+}
+
+/// Where to put what the server in this place of the order has, if it is not there already.
+fn outdated<P: Part>(
+    parts: &[P],
+    places: &BTreeMap<ServerName, usize>,
+    place: usize,
+    has: &Option<P>,
+) -> Option<Range<usize>> {
+    let range = match parts.binary_search_by_key(&Some(&place), |part| places.get(part.server())) {
+        Ok(at) => at..at + 1,
+        Err(at) => at..at,
+    };
+    (parts.get(range.clone()) != Some(has.as_slice())).then_some(range)
 }
 
 impl Slot {
