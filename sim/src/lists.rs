@@ -203,3 +203,22 @@ impl Lists {
         self.open.retain(|_, open| open != request);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G26: what is under way is what was heard and not answered, in whatever order.
+    #[test]
+    fn a_request_that_was_answered_before_it_was_heard_is_not_under_way() {
+        let (script, mut lists) = (Script::tools(["echo"]), Lists::default());
+        let hear = |lists: &mut Lists, request| {
+            lists.page(&script, Kind::Tools, request, &Value::Null).1.len()
+        };
+        lists.over_out_of_turn("3");
+        assert_eq!(hear(&mut lists, "3"), 0);
+        assert!(!lists.is_asked(Kind::Tools));
+        assert_eq!(hear(&mut lists, "4"), 0, "the early answer was for another one");
+        assert_eq!(hear(&mut lists, "3"), 1, "and it counts once");
+    }
+}
