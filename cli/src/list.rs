@@ -52,7 +52,7 @@ pub(crate) fn run(global: &Global, args: &ListArgs) -> Result<Exit, Trouble> {
         if !global.json {
             told.data = as_text(global, args, &listing, session);
             if listing.status.servers.is_empty() && !global.quiet {
-                told.message = nowhere(&looked, session);
+                told.message = nowhere(&looked, session, global.config.is_empty());
             }
         }
         Ok(told)
@@ -113,11 +113,12 @@ fn as_text(global: &Global, args: &ListArgs, listing: &Listing, session: &Sessio
 }
 
 /// That nothing is configured, and where it could be.
-fn nowhere(looked: &[String], session: &Session) -> String {
+fn nowhere(looked: &[String], session: &Session, searched: bool) -> String {
     let files: Vec<String> =
         looked.iter().map(|file| format!("\n  {}", session.places.short(file))).collect();
+    let where_from = if searched { "looked for" } else { "there are none in" };
     format!(
-        "no servers are configured; looked for{}\nTry `tidegate demo` to see what would happen.",
+        "no servers are configured; {where_from}{}\nTry `tidegate demo` to see what would happen.",
         files.concat()
     )
 }

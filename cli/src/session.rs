@@ -217,12 +217,25 @@ impl Session {
             .then(|| Trouble::Usage(problems::one_line(problem, &self.places)))
     }
 
+    /// What of the configuration cannot be used, a line each: the reason for a missing server is
+    /// probably among it.
+    pub(crate) async fn obstacles(&self) -> String {
+        self.told(&self.host.status().await.problems)
+    }
+
+    fn told(&self, problems: &[Problem]) -> String {
+        let grave = |problem: &&Problem| problem.severity == Severity::Error;
+        let line = |problem| format!("\n  {}", problems::one_line(problem, &self.places));
+        problems.iter().filter(grave).take(PROBLEMS_TOLD).map(line).collect()
+    }
+
     /// Checks that the servers that were asked for are configured.
     fn known(&self, status: &Status) -> Result<(), Trouble> {
         let names = || status.servers.iter().map(|server| server.name.as_str());
         for wanted in &self.only {
             if !names().any(|name| name == wanted.as_str()) {
-                return Err(Trouble::Failed(unknown("server", wanted.as_str(), names())));
+                let told = unknown("server", wanted.as_str(), names());
+                return Err(Trouble::Failed(format!("{told}{}", self.told(&status.problems))));
             }
         }
         Ok(())
@@ -233,8 +246,10 @@ fn is_starting(server: &ServerStatus) -> bool {
     server.state.is_connecting()
 }
 
+/// How many problems are told beside an error; `list` has all of them.
+const PROBLEMS_TOLD: usize = 5;
 /// How many names are told where none is near.
-const NAMES_TOLD: usize = 20;
+const NAMES_TOLD: usize = 8;
 /// How much of a name is told: servers choose how long the names of their tools are.
 const NAME_CHARS: usize = 80;
 
@@ -255,7 +270,11 @@ pub(crate) fn unknown<'a>(
             0 => format!("there are no {thing}s"),
             1 => format!("there is {}", told.join(", ")),
             _ if total > told.len() => {
-                format!("there are {} and {} more", told.join(", "), total - told.len())
+                let more = total - told.len();
+                format!(
+                    "there are {} and {more} more; `tidegate {thing}s` has all",
+                    told.join(", ")
+                )
             }
             _ => format!("there are {}", told.join(", ")),
         }

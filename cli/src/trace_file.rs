@@ -26,6 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<TraceLine>, Trouble> {
             Err(_) if !text.ends_with('\n') && !lines.is_empty() => {
                 output::message(&format!("{name}: the last line is cut off and left out"));
             }
+            Err(_) if lines.is_empty() => return Err(no_trace(&name)),
             Err(error) => {
                 let number = lines.len() + 1;
                 let told = format!("{name}:{number}: this is no line of a trace: {error}");
@@ -36,6 +37,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<TraceLine>, Trouble> {
     }
     match lines.first() {
         Some(TraceLine::Head { .. }) => Ok(lines),
-        Some(_) | None => Err(Trouble::Usage(format!("{name}: this is no trace: it has no head"))),
+        Some(_) | None => Err(no_trace(&name)),
     }
+}
+
+fn no_trace(name: &str) -> Trouble {
+    let told = "this is no trace: its first line is no head; `--trace FILE` records one";
+    Trouble::Usage(format!("{name}: {told}"))
 }

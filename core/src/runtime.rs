@@ -126,7 +126,8 @@ impl Runtime {
 
     /// When the machine wants to be woken at the latest. After any input it is later than that
     /// input's time or absent, and everything the machine waits for in time is behind it: a
-    /// driver that sleeps exactly until then is correct (L4).
+    /// driver that sleeps exactly until then is correct (L4). Orders and news that wait to be
+    /// fetched are no deadline: drain both first, and again if handling news led to an input.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         if self.stopped { None } else { self.hub.deadline() }

@@ -78,7 +78,10 @@ impl Surroundings {
         match is_program(&program) {
             Found::Program => None,
             Found::Other => Some(OpenError::NotExecutable { command: command.clone() }),
-            Found::Nothing => Some(not_found(command, OsStr::new(""), WhosePath::Host)),
+            Found::Nothing if self.expand_home(command).is_absolute() => {
+                Some(not_found(command, OsStr::new(""), WhosePath::Host))
+            }
+            Found::Nothing => Some(not_found(command, cwd.as_os_str(), WhosePath::Directory)),
         }
     }
 

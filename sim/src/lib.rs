@@ -103,7 +103,9 @@
 //!
 //! The example `own_host` goes on from there: servers that crash and change, a failure that is
 //! made on purpose and shrinks to a timeline of a few lines, the seed that tells it again, and
-//! the trace that is kept as a regression.
+//! the trace to look at. A trace holds the machine's inputs and not the host's decisions: it is
+//! evidence of a failure, drawn by `tidegate timeline`. The regression is the story itself, kept
+//! as a test with the arguments that it shrank to.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -51,7 +51,8 @@ impl Violation {
         &self.0.trace
     }
 
-    /// The run as lines of JSON, ready to be stored as a regression.
+    /// The run as lines of JSON: for a machine's own law a regression to replay, for a law of a
+    /// host evidence, because the host's decisions are not in it.
     ///
     /// # Panics
     /// If a line cannot be written, which would be a bug of its type.

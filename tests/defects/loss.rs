@@ -84,7 +84,7 @@ fn a_call_that_may_have_run_is_not_made_again() -> Result<(), Violation> {
 }
 
 /// D29: a child crashes shortly after each handshake; G50. A stream of events that is closed
-/// again and again is no loss at all (G47): that comes with HTTP servers (issue 5).
+/// again and again is no loss at all (G47): that comes with HTTP servers.
 #[test]
 fn a_server_that_crashes_after_each_handshake_is_started_less_and_less_and_then_rests()
 -> Result<(), Violation> {
@@ -131,7 +131,7 @@ fn a_server_whose_list_fails_has_failed_and_can_be_connected_again() -> Result<(
 }
 
 /// D31: a child ends anywhere between its start and its tools; G18. That the end of a stream of
-/// events is seen at any moment comes with HTTP servers (issue 5).
+/// events is seen at any moment comes with HTTP servers.
 #[test]
 fn an_end_is_seen_wherever_it_comes() -> Result<(), Violation> {
     for after_bytes in 0..400 {

@@ -4,8 +4,10 @@ mod arguments;
 mod target;
 
 use std::io::{self, IsTerminal as _, Read as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use async_io::Timer;
+use futures_lite::future;
 use tidegate_core::error::CallError;
 use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::hub::status::ServerStatus;
@@ -57,7 +59,7 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
         let began = Instant::now();
         let outcome = session.host.call(found.target(), arguments, global.timeout).await;
         let elapsed_ms = millis(began);
-        let failure = failure(session, &wanted, &outcome).await;
+        let failure = failure(session, &found, &outcome).await;
         Ok(Called { found, outcome, failure, elapsed_ms })
     };
     session::run(Plan::new(global, &only)?, work, |_, ended| {
@@ -82,30 +84,76 @@ impl Called {
     }
 }
 
+/// How long a server that ended in mid-call may take to be seen ended, for its last words.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Why a call failed, with what helps: the names that are there, how to approve the server, or
 /// the last it said. Safe for a terminal.
-async fn failure(session: &Session, wanted: &Wanted, outcome: &Outcome) -> Option<String> {
+async fn failure(session: &Session, found: &Found, outcome: &Outcome) -> Option<String> {
     let Outcome::Failed(error) = outcome else { return None };
     if let CallError::UnknownTool { .. } = error {
-        return Some(target::unknown_tool(session, wanted).await);
+        return Some(target::unknown_tool(session, found.wanted()).await);
     }
     let mut told = visible::block(&error.to_string()).into_owned();
-    if let CallError::NotConnected { server, .. } = error {
-        let status = session.host.status().await;
-        let server = status.servers.iter().find(|one| one.name == *server);
-        for line in server.map(advice).unwrap_or_default() {
-            told.push_str(&format!("\n  {line}"));
-        }
+    for line in advice(session, found, error).await {
+        told.push_str(&format!("\n  {line}"));
     }
     Some(told)
 }
 
+/// What helps with a call that failed.
+async fn advice(session: &Session, found: &Found, error: &CallError) -> Vec<String> {
+    match (error, found.server()) {
+        (CallError::NotConnected { server, .. }, _) => {
+            let status = session.host.status().await;
+            let server = status.servers.iter().find(|one| one.name == *server);
+            server.map(unavailable).unwrap_or_default()
+        }
+        (CallError::Closed, Some(server)) => lost(session, server).await,
+        (CallError::TimedOut { .. }, server) => {
+            let owner = server.map(|name| format!(" of server \"{}\"", visible::one_line(name)));
+            vec![format!(
+                "\"{}\"{} did not answer; --timeout MS, or \"timeout\" in the server's entry, \
+                 allows more",
+                visible::one_line(found.tool()),
+                owner.unwrap_or_default(),
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What helps with a server that could not be called.
-fn advice(server: &ServerStatus) -> Vec<String> {
+fn unavailable(server: &ServerStatus) -> Vec<String> {
     if matches!(server.state, ServerState::NeedsApproval) {
         return vec!["to approve it for one run, add --trust-project".to_owned()];
     }
     servers::tail(&server.stderr_tail, TAIL_LINES)
+}
+
+/// How a server ended during a call, and the last it said: its output ends before it does.
+async fn lost(session: &Session, name: &str) -> Vec<String> {
+    let mut events = session.host.events();
+    let told = async {
+        loop {
+            let status = session.host.status().await;
+            let server = status.servers.iter().find(|one| one.name.as_str() == name)?;
+            if let Some(failure) = server.state.failure() {
+                let why = visible::one_line(&failure.describe(&server.name)).into_owned();
+                let tail = servers::tail(&failure.stderr_tail, TAIL_LINES);
+                return Some([vec![why], tail].concat());
+            }
+            events.next().await?;
+        }
+    };
+    let late = async {
+        Timer::after(LAST_WORDS).await;
+        None
+    };
+    let name = visible::one_line(name);
+    future::or(told, late)
+        .await
+        .unwrap_or_else(|| vec![format!("server \"{name}\" closed its output")])
 }
 
 /// What came of a call, read once: an answer may have many megabytes.

@@ -47,6 +47,9 @@ pub(crate) fn split(what: &[String]) -> Result<(Wanted, Option<&str>), String> {
     match what {
         [name] => Ok((exposed(name), None)),
         [name, json] if is_json(json) => Ok((exposed(name), Some(json))),
+        [.., last] if what.len() > 1 && last.contains('=') => Err(format!(
+            "arguments are one JSON object, or --arg {last} for each; {last:?} is neither"
+        )),
         [server, tool] => Ok((by_server(server, tool), None)),
         [server, tool, json] => Ok((by_server(server, tool), Some(json))),
         _ => Err("call takes SERVER TOOL [JSON] or EXPOSED_NAME [JSON]".to_owned()),
@@ -85,6 +88,11 @@ impl Found {
             }
             Wanted::Exposed(name) => Target::Exposed(name.clone()),
         }
+    }
+
+    /// The tool as it was typed.
+    pub(crate) const fn wanted(&self) -> &Wanted {
+        &self.wanted
     }
 
     /// The tool for people. Untrusted text.
@@ -140,7 +148,10 @@ pub(crate) async fn find(session: &Session, wanted: &Wanted) -> Result<Found, Tr
         future::or(async { Ok(appeared.await) }, settled).await;
     match found? {
         Some(found) => Ok(found),
-        None => Err(Trouble::Failed(unknown_tool(session, wanted).await)),
+        None => {
+            let told = unknown_tool(session, wanted).await;
+            Err(Trouble::Failed(format!("{told}{}", session.obstacles().await)))
+        }
     }
 }
 
@@ -185,5 +196,8 @@ mod tests {
         assert_eq!(words(&["a", "b"]), Ok((tool.clone(), None)));
         assert_eq!(words(&["a", "b", "-"]), Ok((tool, Some("-".into()))));
         assert!(words(&[]).is_err());
+        for typed in [&["mcp_a_b", "zone=UTC"][..], &["a", "b", "zone=UTC"]] {
+            assert!(words(typed).is_err_and(|told| told.contains("--arg zone=UTC")), "{typed:?}");
+        }
     }
 }

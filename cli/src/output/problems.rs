@@ -13,7 +13,7 @@ pub(crate) fn render(problems: &[Problem], places: &Places, screen: Screen) -> S
     if problems.is_empty() {
         return String::new();
     }
-    let mut columns = Columns::headed(&["PROBLEM", "WHERE", ""]);
+    let mut columns = Columns::headed(&["PROBLEM", "WHERE", "WHAT"]);
     for problem in problems {
         let (tone, word) = severity(problem.severity);
         columns.row(vec![

@@ -47,7 +47,7 @@ pub(crate) fn run(global: &Global, args: &TimelineArgs) -> Result<Exit, Trouble>
     let lines = trace_file::read(&args.file)?;
     if let Some(file) = &args.svg {
         fs::write(file, svg::render(&Picture::of(&lines)))
-            .map_err(|error| Trouble::Failed(format!("{}: {error}", file.display())))?;
+            .map_err(|error| Trouble::Usage(format!("--svg {}: {error}", file.display())))?;
         if global.json {
             let svg = file.to_string_lossy();
             output::data(&json::line(&Drawn { version: json::VERSION, svg: &svg })?)?;

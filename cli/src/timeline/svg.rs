@@ -184,13 +184,15 @@ fn failure(out: &mut String, x: u64, y: u64, why: &str) {
 fn gates(out: &mut String, picture: &Picture, scale: Scale, bottom: u64) {
     for at in &picture.gates {
         let x = scale.x(*at);
+        let told = format!("gate opens, {}", duration(at.as_millis()));
+        let fits = x + text_width(&told) / 2 <= WIDTH;
+        let (text_x, anchor) = if fits { (x, "middle") } else { (WIDTH - 4, "end") };
         put!(
             out,
             "<line class=\"gate\" x1=\"{x}\" x2=\"{x}\" y1=\"{}\" y2=\"{bottom}\"/>\n\
-             <text class=\"name\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">gate opens, {}</text>\n",
+             <text class=\"name\" x=\"{text_x}\" y=\"{}\" text-anchor=\"{anchor}\">{told}</text>\n",
             TOP - 10,
             TOP - 16,
-            duration(at.as_millis())
         );
     }
 }

@@ -17,9 +17,10 @@ pub enum OpenError {
     CommandNotFound {
         /// The command as configured.
         command: String,
-        /// The `PATH` that was searched; empty for a command that is a path.
+        /// Where it was looked for: a `PATH`, the directory that a relative path starts from, or
+        /// empty for an absolute path.
         searched: String,
-        /// Whose `PATH` that is.
+        /// What that is.
         #[serde(default)]
         whose: WhosePath,
     },
@@ -45,15 +46,20 @@ impl fmt::Display for OpenError {
         match self {
             Self::CommandNotFound { command, searched, whose } => {
                 write!(f, "command {command:?} not found")?;
-                if !searched.is_empty() {
-                    // As a driver on a POSIX system splits it.
-                    let count = searched.split(':').count();
-                    let noun = if count == 1 { "directory" } else { "directories" };
-                    let path = match whose {
-                        WhosePath::Host => "PATH",
-                        WhosePath::Entry => "env.PATH in its definition",
-                    };
-                    write!(f, " in the {count} {noun} of {path}")?;
+                // As a driver on a POSIX system splits it.
+                let count = searched.split(':').count();
+                let noun = if count == 1 { "directory" } else { "directories" };
+                match whose {
+                    _ if searched.is_empty() => {}
+                    WhosePath::Host => write!(f, " in the {count} {noun} of PATH")?,
+                    WhosePath::Entry => {
+                        write!(f, " in the {count} {noun} of env.PATH in its definition")?;
+                    }
+                    WhosePath::Directory => write!(
+                        f,
+                        " from {searched}: a relative path starts at \"cwd\", or else at the \
+                         project"
+                    )?,
                 }
                 // F-023: a whole command line in `command`.
                 if command.trim().contains(char::is_whitespace) {
@@ -68,13 +74,15 @@ impl fmt::Display for OpenError {
     }
 }
 
-/// Whose `PATH` was searched for a command.
+/// What was searched for a command.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhosePath {
-    /// The host's, or the system's default if it has none.
+    /// The host's `PATH`, or the system's default if it has none.
     #[default]
     Host,
     /// That of the entry's own `env`, which takes the place of the host's.
     Entry,
+    /// No `PATH` but one directory: the command is a relative path.
+    Directory,
 }

@@ -82,6 +82,11 @@ fn a_command_that_is_not_found_says_where_it_was_looked_for() {
         ("/usr/bin:/bin", WhosePath::Host, " in the 2 directories of PATH"),
         ("/opt", WhosePath::Entry, " in the 1 directory of env.PATH in its definition"),
         ("", WhosePath::Host, ""),
+        (
+            "/srv",
+            WhosePath::Directory,
+            " from /srv: a relative path starts at \"cwd\", or else at the project",
+        ),
     ] {
         let start = "Server \"files\": command \"tool\" not found";
         assert_eq!(told(searched, whose), alloc::format!("{start}{wanted}"));

@@ -120,8 +120,16 @@ fn resources_that_are_too_many_to_be_followed_are_a_problem_whenever_following_b
     play.start().opened(0).answers(0, 1, &hello);
     play.answers(0, 2, r#"{"resources":[{"uri":"r:1","name":"1"},{"uri":"r:2","name":"2"}]}"#);
     play.answers(0, 3, r#"{"resourceTemplates":[]}"#).host(Request::Watch { on: true });
-    let told = |event: &Event| matches!(event, Event::ProblemFound(problem) if problem.category == Category::NotSubscribed);
-    assert!(play.events.iter().any(told), "{:?}", play.events);
+    let problem = |event: &Event| match event {
+        Event::ProblemFound(problem) => Some(problem.clone()),
+        _ => None,
+    };
+    let problems: Vec<Problem> = play.events.iter().filter_map(problem).collect();
+    let [told] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!(told.category, Category::NotSubscribed);
+    assert_eq!(told.server, Some(ServerName::new("a")));
+    assert_eq!((told.file.as_deref(), told.line), (Some("test"), Some(1)));
+    assert!(told.message.contains("Limits::subscriptions_per_server"), "{}", told.message);
     assert!(play.sent().contains("resources/subscribe"));
 }
 

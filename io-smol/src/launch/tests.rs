@@ -76,8 +76,8 @@ fn a_path_is_relative_to_the_servers_directory() {
     let command = place.resolve("./server", Some("sub")).unwrap();
     assert_eq!(fs::canonicalize(command.get_program()).unwrap(), server);
     let error = place.resolve("./server", None).unwrap_err();
-    let (command, searched) = ("./server".into(), String::new());
-    let whose = WhosePath::Host;
+    let (command, searched) = ("./server".into(), place.around.cwd.display().to_string());
+    let whose = WhosePath::Directory;
     assert_eq!(error, OpenError::CommandNotFound { command, searched, whose });
 }
 
