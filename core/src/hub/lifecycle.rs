@@ -104,7 +104,7 @@ impl Hub {
             Signal::Logged(message) => {
                 out.event(Event::Logged { server: name.clone(), message });
             }
-            Signal::Found(problem) => self.problems.add(problem, out),
+            Signal::Found(problem) => self.found(problem, out),
             Signal::Greeted => {
                 self.touched.insert(name.clone());
             }

@@ -304,8 +304,15 @@ impl Hub {
         Some(Offer { server, tools, worth })
     }
 
-    /// Keeps a problem and says it, unless it was said before.
-    pub fn found(&mut self, problem: crate::error::Problem, out: &mut Outbox) {
+    /// Keeps a problem and says it, unless it was said before. What is about a server is found
+    /// where its definition stands (G36).
+    pub fn found(&mut self, mut problem: crate::error::Problem, out: &mut Outbox) {
+        let slot = problem.server.as_ref().and_then(|name| self.slots.get(name));
+        if let (None, Some(slot)) = (&problem.file, slot) {
+            let source = &slot.definition().source;
+            problem.file = Some(source.path.clone());
+            problem.line = Some(source.line);
+        }
         self.problems.add(problem, out);
     }
 

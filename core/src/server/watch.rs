@@ -128,7 +128,8 @@ impl Watch {
         let most = talk.setting.limits.subscriptions_per_server;
         if self.on && resources.len() > most {
             let message = format!(
-                "it has {} resources, of which changes of the first {most} are followed",
+                "it has {} resources, of which changes of the first {most} are followed \
+                 (Limits::subscriptions_per_server)",
                 resources.len()
             );
             talk.found(Category::NotSubscribed, &message);

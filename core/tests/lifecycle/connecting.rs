@@ -3,9 +3,9 @@
 use tidegate_core::bytes::{Bytes, Json};
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{Category, Cause, Excess, Exit};
+use tidegate_core::error::{Category, Cause, Excess, Exit, Problem};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState};
-use tidegate_core::id::{ConnId, OpId};
+use tidegate_core::id::{ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Request};
 use tidegate_core::options::Options;
 use tidegate_core::tools::catalog::ToolState;
