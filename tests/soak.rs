@@ -214,7 +214,7 @@ async fn kill(host: &Host, server: &str, mark: &str) {
 fn settings(world: &World) -> Settings {
     let cwd = world.dir().display().to_string();
     let explicit = vec![file(world).display().to_string()];
-    let places = Places { cwd: cwd.clone(), config_dir: None, explicit };
+    let places = Places { cwd: cwd.clone(), explicit, ..Places::default() };
     let mut settings = Settings::new(Options::new(&cwd, places.sources()));
     settings = settings.with_cache_dir(world.dir().join("cache"));
     let backoff = Backoff { delays_ms: vec![20, 50], starts_max: 4, stable_ms: 1_000 };

@@ -113,12 +113,17 @@ fn as_text(global: &Global, args: &ListArgs, listing: &Listing, session: &Sessio
 }
 
 /// That nothing is configured, and where it could be.
-fn nowhere(looked: &[String], session: &Session, searched: bool) -> String {
+fn nowhere((own, other): &(Vec<String>, Vec<String>), session: &Session, searched: bool) -> String {
     let files: Vec<String> =
-        looked.iter().map(|file| format!("\n  {}", session.places.short(file))).collect();
+        own.iter().map(|file| format!("\n  {}", session.places.short(file))).collect();
+    let others = match other.len() {
+        0 => String::new(),
+        count => format!("\n  and {count} files of other tools"),
+    };
     let where_from = if searched { "looked for" } else { "there are none in" };
     format!(
-        "no servers are configured; {where_from}{}\nTry `tidegate demo` to see what would happen.",
+        "no servers are configured; {where_from}{}{others}\nTry `tidegate demo` to see what would \
+         happen.",
         files.concat()
     )
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use futures_lite::future;
-use tidegate_core::config::{Level, Places};
+use tidegate_core::config::{Level, Places, Provider, Source};
 use tidegate_core::error::{Category, Problem, Severity};
 use tidegate_core::event::StartReport;
 use tidegate_core::hub::policy::Trust;
@@ -68,6 +68,7 @@ impl Plan {
             .places(&cwd, &global.config)
             .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))?;
         let mut options = Options::new(&places.cwd, places.sources());
+        options.home = places.home;
         options.only = global
             .server
             .iter()
@@ -93,9 +94,15 @@ impl Plan {
         Ok(Self { settings, quiet: global.quiet, form: global.form() })
     }
 
-    /// The files that are asked for servers, the strongest first.
-    pub(crate) fn files(&self) -> Vec<String> {
-        self.settings.options.sources.iter().map(|source| source.path.clone()).collect()
+    /// The files that are asked for servers, the strongest first; those of other tools apart.
+    pub(crate) fn files(&self) -> (Vec<String>, Vec<String>) {
+        let own = [Provider::Explicit, Provider::Tidegate, Provider::Shared];
+        let sources = self.settings.options.sources.iter();
+        let (own, other): (Vec<_>, Vec<_>) =
+            sources.partition(|source| own.contains(&source.provider));
+        let paths =
+            |sources: Vec<&Source>| sources.into_iter().map(|source| source.path.clone()).collect();
+        (paths(own), paths(other))
     }
 
     /// A plan with settings of its own and no line of progress.

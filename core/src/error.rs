@@ -358,6 +358,8 @@ pub enum Category {
     EncodingInvalid,
     /// A byte order mark, which is skipped.
     EncodingBom,
+    /// UTF-16, which few programs read.
+    EncodingUtf16,
     /// Nothing but white space and comments.
     EmptyFile,
     /// The text is not JSON with comments.
@@ -366,6 +368,8 @@ pub enum Category {
     LenientSyntax,
     /// Nested deeper than can be read.
     DepthLimit,
+    /// Aliases that stand for more than can be kept.
+    ExpansionLimit,
     /// The same key twice in one object; the last one counts.
     DuplicateKey,
     /// The file is not an object.
@@ -388,6 +392,20 @@ pub enum Category {
     UnknownField,
     /// A value with a variable in it that is passed on as it stands.
     UnexpandedVariable,
+    /// A value with a variable in it that is not set.
+    UnresolvedVariable,
+    /// A value that a person has to be asked for.
+    NeedsInput,
+    /// A value that a command prints.
+    NeedsCommand,
+    /// A value that is in a file.
+    NeedsFile,
+    /// An entry that is an extension of its tool and no MCP server.
+    NotMcpProcess,
+    /// An address without a type, which the tool of the file would refuse.
+    ImpliedTransport,
+    /// A definition that the settings leave out.
+    Filtered,
     /// Neither command nor URL.
     MissingEndpoint,
     /// Both command and URL.

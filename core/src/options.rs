@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Environment, Source};
+use crate::config::{Environment, Source, Surroundings};
 use crate::entropy::Entropy;
 use crate::hub::policy::Policy;
 use crate::id::ServerName;
@@ -28,6 +28,9 @@ pub struct Options {
     /// The configurations to read, the strongest first; see
     /// [`Places::sources`](crate::config::Places::sources).
     pub sources: Vec<Source>,
+    /// The user's home, absolute, if it is known: for placeholders in the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
     /// The names of the host's variables, for placeholders in the configuration.
     #[serde(skip_serializing_if = "Environment::is_empty")]
     pub environment: Environment,
@@ -53,6 +56,16 @@ impl Options {
             cwd: cwd.into(),
             sources,
             ..Self::default()
+        }
+    }
+
+    /// What the configuration is read in.
+    #[must_use]
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            environment: &self.environment,
+            project: &self.cwd,
+            home: self.home.as_deref(),
         }
     }
 }

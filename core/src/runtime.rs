@@ -65,6 +65,8 @@ impl Runtime {
                 setting: Arc::new(setting),
                 policy: options.policy,
                 sources: options.sources,
+                environment: options.environment,
+                home: options.home,
                 only: options.only,
                 forward_stderr: options.forward_stderr,
                 entropy: options.entropy,

@@ -1,11 +1,13 @@
 //! The user's directories, and the places where configuration is looked for.
 
 use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
-use tidegate_core::config::Places;
+use tidegate_core::config::environment::Setting;
+use tidegate_core::config::{Environment, Places};
 
 /// The name of our directory in the user's.
 const APP: &str = "tidegate";
@@ -21,6 +23,10 @@ pub struct Directories {
     pub state: Option<PathBuf>,
     /// Where tool lists are cached: `TIDEGATE_CACHE_DIR`, or the platform's place.
     pub cache: Option<PathBuf>,
+    /// Where programs keep what the user configures.
+    pub config_root: Option<PathBuf>,
+    /// Where programs that follow XDG everywhere keep it.
+    pub xdg_root: Option<PathBuf>,
 }
 
 impl Directories {
@@ -38,6 +44,13 @@ impl Directories {
             config: place("TIDEGATE_CONFIG_DIR", platform.map(BaseStrategy::config_dir)),
             state: place("TIDEGATE_STATE_DIR", state),
             cache: place("TIDEGATE_CACHE_DIR", platform.map(BaseStrategy::cache_dir)),
+            // Apple's strategy has the preferences for the configuration.
+            config_root: platform.map(if cfg!(target_os = "macos") {
+                BaseStrategy::data_dir
+            } else {
+                BaseStrategy::config_dir
+            }),
+            xdg_root: etcetera::choose_base_strategy().ok().map(|xdg| xdg.config_dir()),
         }
     }
 
@@ -49,12 +62,39 @@ impl Directories {
     /// If the directory does not exist, or a path is not Unicode.
     pub fn places(&self, cwd: &Path, explicit: &[PathBuf]) -> io::Result<Places> {
         let named = |file: &PathBuf| text(&std::path::absolute(file)?);
+        let cwd = cwd.canonicalize()?;
+        // A place that is no text is one that none of the tools could name.
+        let known = |path: &Option<PathBuf>| path.as_deref().and_then(|path| text(path).ok());
+        let moved = Places::variables().filter_map(|name| {
+            let value = env::var(name).ok().filter(|value| !value.is_empty())?;
+            Some((name.to_owned(), value))
+        });
         Ok(Places {
-            cwd: text(&cwd.canonicalize()?)?,
+            repository: repository(&cwd).and_then(|path| text(path).ok()),
+            cwd: text(&cwd)?,
+            home: known(&self.home),
+            config_root: known(&self.config_root),
+            xdg_root: known(&self.xdg_root),
+            app_data: if cfg!(windows) { known(&self.config_root) } else { None },
             config_dir: self.config.as_deref().map(text).transpose()?,
+            moved: moved.collect(),
             explicit: explicit.iter().map(named).collect::<io::Result<_>>()?,
         })
     }
+}
+
+/// The folder that is a repository: this one, or the nearest above it.
+fn repository(cwd: &Path) -> Option<&Path> {
+    cwd.ancestors().find(|folder| folder.join(".git").exists())
+}
+
+/// The names of this process's variables; those that are no text are nobody's to fill in.
+pub(crate) fn environment() -> Environment {
+    let setting = |(name, value): (OsString, OsString)| {
+        let setting = if value.is_empty() { Setting::Empty } else { Setting::Filled };
+        Some((name.into_string().ok()?, setting))
+    };
+    env::vars_os().filter_map(setting).collect()
 }
 
 /// What the variable says, else our directory in the platform's.

@@ -34,9 +34,9 @@ const WAITING_BYTES_MAX: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Recorder {
     redactor: Redactor,
-    /// The files that the project brought along, by their paths.
-    foreign: BTreeMap<String, Source>,
-    /// Which of them a read will tell of.
+    /// Whose file is at a path.
+    sources: BTreeMap<String, Source>,
+    /// Which file a read will tell of.
     reads: BTreeMap<ReadId, String>,
     /// The lines since the last flush.
     lines: Vec<u8>,
@@ -61,8 +61,8 @@ impl Recorder {
             .name("tidegate-trace".into())
             .spawn(move || write(file, &receiver, &left, &reports))?;
         let mut recorder = Self {
-            redactor: Redactor::new(),
-            foreign: foreign(options),
+            redactor: Redactor::around(options.surroundings()),
+            sources: options.sources.iter().map(|s| (s.path.clone(), s.clone())).collect(),
             reads: BTreeMap::new(),
             lines: Vec::new(),
             thread: Some(sender),
@@ -78,10 +78,13 @@ impl Recorder {
         let mut input = input.clone();
         match &mut input {
             Input::Io(Fact::ConfigRead { read, origin, found }) => {
-                let source = self.reads.remove(read).and_then(|path| self.foreign.get(&path));
+                let source = self.reads.remove(read).and_then(|path| self.sources.get(&path));
                 if let Found::Content(content) = found {
                     *content = Bytes(match source {
-                        Some(source) => self.redactor.project(source, origin.as_deref(), content),
+                        Some(source) if source.level == Level::Project => {
+                            self.redactor.project(source, origin.as_deref(), content)
+                        }
+                        Some(source) => self.redactor.file(source, content),
                         None => self.redactor.config(content),
                     });
                 }
@@ -105,9 +108,7 @@ impl Recorder {
         if let Command::Open { launch, .. } = &mut command {
             *launch = self.redactor.launch(launch);
         }
-        if let Command::ReadConfig { read, path, .. } = &command
-            && self.foreign.contains_key(path)
-        {
+        if let Command::ReadConfig { read, path, .. } = &command {
             self.reads.insert(*read, path.clone());
         }
         self.line(&TraceLine::Command { at, command });
@@ -159,11 +160,6 @@ impl Recorder {
             }
         }
     }
-}
-
-fn foreign(options: &Options) -> BTreeMap<String, Source> {
-    let foreign = options.sources.iter().filter(|source| source.level == Level::Project);
-    foreign.map(|source| (source.path.clone(), source.clone())).collect()
 }
 
 /// Writes until the record ends or the file fails, which is said once.

@@ -35,12 +35,15 @@ pub enum Guard {
 }
 
 impl Settings {
-    /// Settings with these options: no cache, no approvals, no trace, a guard. Options without entropy get
-    /// some.
+    /// Settings with these options: no cache, no approvals, no trace, a guard. Options without
+    /// entropy get some, and options without an environment get the names of this process's.
     #[must_use]
     pub fn new(mut options: Options) -> Self {
         if options.entropy == Entropy::default() {
             options.entropy = Entropy::from_bytes(random_bytes());
+        }
+        if options.environment.is_empty() {
+            options.environment = crate::places::environment();
         }
         Self { options, cache_dir: None, state_dir: None, trace: None, guard: Guard::On }
     }

@@ -54,12 +54,7 @@ impl Crowd {
     }
 
     fn answering(servers: usize, answers: [&str; 3]) -> Self {
-        let source = Source {
-            provider: Provider::Explicit,
-            level: Level::Explicit,
-            path: CONFIG.into(),
-            text: None,
-        };
+        let source = Source::file(Provider::Explicit, Level::Explicit, CONFIG);
         let line = |text: &str| Bytes::from(format!("{text}\n").as_str());
         Self {
             runtime: Runtime::new(Options::new("/project", vec![source])),

@@ -77,12 +77,7 @@ impl Scene {
     /// A host without servers, by a policy.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        let source = Source {
-            provider: Provider::Explicit,
-            level: Level::Explicit,
-            path: CONFIG.into(),
-            text: None,
-        };
+        let source = Source::file(Provider::Explicit, Level::Explicit, CONFIG);
         let mut options = Options::new("/project", vec![source]);
         options.policy = policy;
         Self { options, entries: Vec::new(), scripts: Vec::new(), cached: Vec::new(), read_ms: 0 }

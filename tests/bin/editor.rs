@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let mut word = || words.next().expect("usage: scripted-editor FILE PREFIX COUNT");
     let (path, prefix) = (word(), word());
     let count: usize = word().parse().expect("a number");
-    let source = Source { provider: Provider::Tidegate, level: Level::User, path, text: None };
+    let source = Source::file(Provider::Tidegate, Level::User, path);
     for at in 0..count {
         let name = format!("{prefix}{at}");
         let entry = Json::new(r#"{"command":"x"}"#);

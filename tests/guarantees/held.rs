@@ -180,12 +180,7 @@ fn the_order_in_which_files_are_read_does_not_matter() -> Result<(), Violation> 
             .server("a", Script::default())
             .server("b", Script::default())
             .reads_taking(10);
-        scene.options.sources.push(Source {
-            provider: Provider::Explicit,
-            level: Level::Explicit,
-            path: other.into(),
-            text: None,
-        });
+        scene.options.sources.push(Source::file(Provider::Explicit, Level::Explicit, other));
         let mut world = scene.world();
         world.driver.set_script("c", Script::default());
         let hidden = Entry { version: 2, ..Entry::new("b") };

@@ -26,7 +26,7 @@ fn write(world: &World, servers: &[(&str, Value)]) {
 fn settings(world: &World) -> Settings {
     let cwd = world.dir().display().to_string();
     let explicit = vec![file(world).display().to_string()];
-    let places = Places { cwd: cwd.clone(), config_dir: None, explicit };
+    let places = Places { cwd: cwd.clone(), explicit, ..Places::default() };
     Settings::new(Options::new(&cwd, places.sources()))
 }
 

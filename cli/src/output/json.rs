@@ -53,6 +53,8 @@ struct Server<'a> {
 #[derive(Debug, Serialize)]
 struct Source<'a> {
     provider: Provider,
+    /// The documented one.
+    label: String,
     level: Level,
     path: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,6 +167,7 @@ fn server<'a>(
         transport: &server.transport,
         source: Source {
             provider: source.provider,
+            label: format!("mcp:{} via {}", server.name, source.provider.display()),
             level: source.level,
             path: &source.path,
             line: Some(source.line).filter(|line| *line > 0),

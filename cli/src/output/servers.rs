@@ -49,12 +49,19 @@ pub(crate) fn render(
             Cell::number(Tone::Plain, time(server).map(duration).unwrap_or_default()),
             Cell::new(Tone::Plain, server.transport.as_str()),
             Cell::new(Tone::Plain, count(server, tools)),
-            Cell::new(Tone::Faint, places.line(&server.source.path, Some(server.source.line))),
+            Cell::new(Tone::Faint, source(server, places)),
         ]);
         notes(&mut columns, server, detail);
     }
     // What went wrong is to be read in full: it wraps where the terminal ends.
     columns.render(screen.paint, None)
+}
+
+/// Where a server is defined, and by which tool if that is not plain.
+fn source(server: &ServerStatus, places: &Places) -> String {
+    let place = places.line(&server.source.path, Some(server.source.line));
+    let provider = server.source.provider;
+    if provider.is_own() { place } else { format!("{place} via {}", provider.display()) }
 }
 
 /// Why a server is in its state, in one line of untrusted text, if there is anything to say.

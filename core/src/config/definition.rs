@@ -183,6 +183,9 @@ pub struct Remote {
     /// Headers whose value is that of a variable of the host: header → variable.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers_env: BTreeMap<String, String>,
+    /// Variables of the host that its headers may need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_inherit: Vec<String>,
 }
 
 /// Where a definition stands.

@@ -11,16 +11,18 @@ mod page;
 mod print;
 mod rule;
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::definition::Definition;
-use super::encoding::{NoText, decode};
-use super::jsonc::{self, FaultKind, Member, Node, Value, last};
-use super::parse;
+use super::encoding::{Encoding, decode, encode};
+use super::parse::{self, dialect};
+use super::section::{self, Sections};
 use super::source::Source;
+use super::syntax::{FaultKind, Member, Node, Value, jsonc, last};
 use crate::bytes::Json;
 use crate::id::ServerName;
 use page::{Page, Shape};
@@ -91,25 +93,25 @@ pub enum Edit {
 /// If the file cannot be read or cannot be changed so; see [`EditError`].
 pub fn edit(source: &Source, bytes: &[u8], edit: &Edit) -> Result<Vec<u8>, EditError> {
     let file = || source.path.clone();
-    let decoded = decode(bytes).map_err(|why| {
-        let line = if let NoText::Broken { line } = why { Some(line) } else { None };
-        EditError::NotText { file: file(), line }
-    })?;
-    let text = decoded.text;
+    let decoded = decode(bytes)
+        .map_err(|no_text| EditError::NotText { file: file(), line: Some(no_text.line) })?;
+    if decoded.encoding == Encoding::Utf16 {
+        return Err(EditError::NotText { file: file(), line: None });
+    }
+    let text = &*decoded.text;
     let document = jsonc::parse(text).map_err(|fault| EditError::Unreadable {
         file: file(),
         line: fault.line,
         column: fault.column,
         message: match fault.kind {
-            FaultKind::TooDeep => "it is nested too deeply".into(),
+            FaultKind::TooDeep | FaultKind::TooLarge => "it is nested too deeply".into(),
             FaultKind::Syntax(words) => words,
         },
     })?;
     let mut page = Page::new(text, jsonc::pieces(text, document.syntax));
     let desk = Desk { source, bytes, root: document.root.as_ref() };
     desk.apply(edit, &mut page)?;
-    let mark = if decoded.marked { "\u{feff}" } else { "" };
-    Ok(format!("{mark}{}", page.finish()).into_bytes())
+    Ok(encode(&page.finish(), decoded.encoding))
 }
 
 /// The file that is edited.
@@ -288,15 +290,18 @@ impl<'a> Desk<'a> {
             return Err(EditError::Shape { file: self.file(), message });
         }
         let mut unheard = super::report::Report { file: "", problems: Vec::new() };
-        let Some((name, entries)) = parse::section(members, self.source, &mut unheard) else {
+        let dialect = dialect(self.source, self.root);
+        let Sections::Found(found) = section::find(members, dialect, "", &mut unheard) else {
             return Ok(None);
         };
-        let node = if name.is_empty() {
-            root
-        } else {
-            let Some(member) = last(members, name) else { return Ok(None) };
-            &member.node
-        };
+        let Some(section) = found.into_iter().next() else { return Ok(None) };
+        let Cow::Borrowed(entries) = section.entries else { return Ok(None) };
+        let mut node = root;
+        for key in &section.keys {
+            let Value::Map(members) = &node.value else { return Ok(None) };
+            let Some(member) = last(members, key) else { return Ok(None) };
+            node = &member.node;
+        }
         Ok(Some((node, entries)))
     }
 

@@ -2,46 +2,85 @@
 //!
 //! Floor 2. May import floors 0 and 1.
 
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// The text of a file.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Text<'a> {
     /// Without its byte order mark.
-    pub(super) text: &'a str,
-    /// Whether there was one.
-    pub(super) marked: bool,
+    pub(super) text: Cow<'a, str>,
+    pub(super) encoding: Encoding,
 }
 
-/// Why bytes are no text we read.
+/// How a text was written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum NoText {
-    /// They look like UTF-16.
+pub(super) enum Encoding {
+    Utf8,
+    /// With a byte order mark.
+    Utf8Marked,
+    /// Of either byte order, with a mark or without.
     Utf16,
-    /// They are not UTF-8.
-    Broken {
-        /// The line of the first byte that does not belong, from 1.
-        line: u32,
-    },
 }
 
-/// Reads UTF-8, with or without a byte order mark.
+/// Bytes that are no text; the line of the first one that does not belong, from 1.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct NoText {
+    pub(super) line: u32,
+}
+
+/// Reads UTF-8, with or without a byte order mark, and UTF-16, which has a mark or a zero beside
+/// its first letter.
 pub(super) fn decode(bytes: &[u8]) -> Result<Text<'_>, NoText> {
-    if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [_, 0, ..] | [0, _, ..]) {
-        return Err(NoText::Utf16);
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => return utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => return utf16(rest, u16::from_be_bytes),
+        [_, 0, ..] => return utf16(bytes, u16::from_le_bytes),
+        [0, _, ..] => return utf16(bytes, u16::from_be_bytes),
+        _ => {}
     }
     match core::str::from_utf8(bytes) {
-        Ok(text) => Ok(text
-            .strip_prefix('\u{feff}')
-            .map_or(Text { text, marked: false }, |text| Text { text, marked: true })),
+        Ok(text) => Ok(match text.strip_prefix('\u{feff}') {
+            None => Text { text: text.into(), encoding: Encoding::Utf8 },
+            Some(text) => Text { text: text.into(), encoding: Encoding::Utf8Marked },
+        }),
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            Err(NoText::Broken { line: line_after(good) })
+            Err(NoText { line: line_after(good.iter().filter(|byte| **byte == b'\n').count()) })
         }
     }
 }
 
-/// The line that comes at the end of `bytes`, from 1.
-fn line_after(bytes: &[u8]) -> u32 {
-    let breaks = bytes.iter().filter(|byte| **byte == b'\n').count();
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<Text<'static>, NoText> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let mut text = String::with_capacity(pairs.len());
+    for c in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
+        match c {
+            Ok(c) => text.push(c),
+            Err(_) => return Err(NoText { line: line_after(text.matches('\n').count()) }),
+        }
+    }
+    if !rest.is_empty() {
+        return Err(NoText { line: line_after(text.matches('\n').count()) });
+    }
+    Ok(Text { text: text.into(), encoding: Encoding::Utf16 })
+}
+
+/// The bytes of a text.
+pub(super) fn encode(text: &str, encoding: Encoding) -> Vec<u8> {
+    match encoding {
+        Encoding::Utf8 => text.into(),
+        Encoding::Utf8Marked => ["\u{feff}", text].concat().into_bytes(),
+        Encoding::Utf16 => {
+            let units = core::iter::once(0xfeff).chain(text.encode_utf16());
+            units.flat_map(u16::to_le_bytes).collect()
+        }
+    }
+}
+
+/// The line that comes after so many line ends, from 1.
+fn line_after(breaks: usize) -> u32 {
     u32::try_from(breaks).unwrap_or(u32::MAX).saturating_add(1)
 }
 
@@ -49,22 +88,38 @@ fn line_after(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
+    fn text(bytes: &[u8]) -> (String, Encoding) {
+        let decoded = decode(bytes).expect("text");
+        (decoded.text.into_owned(), decoded.encoding)
+    }
+
     #[test]
     fn a_byte_order_mark_is_no_part_of_the_text() {
-        assert_eq!(decode(b"\xef\xbb\xbf{}"), Ok(Text { text: "{}", marked: true }));
-        assert_eq!(decode(b"{}"), Ok(Text { text: "{}", marked: false }));
-        assert_eq!(decode(b""), Ok(Text { text: "", marked: false }));
+        assert_eq!(text(b"\xef\xbb\xbf{}"), ("{}".into(), Encoding::Utf8Marked));
+        assert_eq!(text(b"{}"), ("{}".into(), Encoding::Utf8));
+        assert_eq!(text(b""), ("".into(), Encoding::Utf8));
     }
 
     #[test]
     fn utf16_is_recognised_with_and_without_a_mark() {
-        for bytes in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{", b"{\0}\0", b"\0{\0}"] {
-            assert_eq!(decode(bytes), Err(NoText::Utf16));
+        for bytes in [&b"\xff\xfe{\0"[..], b"\xfe\xff\0{", b"{\0", b"\0{"] {
+            assert_eq!(text(bytes), ("{".into(), Encoding::Utf16));
         }
+        assert_eq!(text(b"\xff\xfe\x3d\xd8\x80\xde"), ("\u{1f680}".into(), Encoding::Utf16));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_located() {
-        assert_eq!(decode(b"{\n\"a\": \"\xe9\"}"), Err(NoText::Broken { line: 2 }));
+        assert_eq!(decode(b"{\n\"a\": \"\xe9\"}"), Err(NoText { line: 2 }));
+        assert_eq!(decode(b"\xff\xfe{\0\n\0\x3d\xd8"), Err(NoText { line: 2 }));
+        assert_eq!(decode(b"{\0\n\0}"), Err(NoText { line: 2 }));
+    }
+
+    #[test]
+    fn a_text_is_written_as_it_is_read() {
+        for encoding in [Encoding::Utf8, Encoding::Utf8Marked, Encoding::Utf16] {
+            let bytes = encode("{\"é\u{1f680}\"}", encoding);
+            assert_eq!(text(&bytes), ("{\"é\u{1f680}\"}".into(), encoding));
+        }
     }
 }

@@ -1,50 +1,48 @@
-//! One entry of `mcpServers` → a definition.
+//! One entry of a section → a definition.
 //!
 //! Floor 2. May import floors 0 and 1. A bad entry never hurts another (F-024, G55): whatever it
 //! holds, it becomes a definition that says what is wrong with it, unless it has no usable name.
 
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::definition::{Definition, Remote, SourceRef, Stdio, Transport};
+use super::auth;
+use super::definition::{Definition, SourceRef, Stdio, ToolFilter, Transport};
+use super::endpoint;
 use super::field::Fields;
-use super::jsonc::{Member, Value, last};
+use super::format::dialect::{Dialect, Ease, Field};
 use super::nearest::nearest;
 use super::report::{About, Report};
-use super::source::Source;
-use super::validate::{Address, Fault, address, validate};
-use super::variables;
+use super::source::{Level, Source, Surroundings};
+use super::syntax::{Member, Value, last};
+use super::values;
 use crate::error::Category;
 use crate::id::ServerName;
 
-/// Every field that is read. The three for the transport and the three for the address stand in
-/// their order of preference.
-pub(super) const KNOWN: [&str; 14] = [
-    "type",
-    "transport",
-    "transportType",
-    "httpUrl",
-    "serverUrl",
-    "url",
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "headers",
-    "enabled",
-    "disabled",
-    "timeout",
-];
+/// What the entries of one section have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) source: &'a Source,
+    pub(super) dialect: &'static Dialect,
+    pub(super) surroundings: Surroundings<'a>,
+    /// The keys that lead to the section.
+    pub(super) section: &'a str,
+    pub(super) level: Level,
+    /// See [`constants`].
+    pub(super) constants: &'a BTreeMap<String, String>,
+}
 
-/// Reads one entry; `None` if its name cannot be a server's.
+/// Reads one entry; `None` if its name cannot be a server's, or if it is no server.
 pub(super) fn read(
     entry: &Member<'_>,
-    section: &str,
-    source: &Source,
+    place: Place<'_>,
     report: &mut Report<'_>,
 ) -> Option<Definition> {
     let server = ServerName::new(&entry.key);
+    let section = place.section;
     let prefix =
         if section.is_empty() { server.to_string() } else { format!("{section}.{server}") };
     let about = About { line: Some(entry.line), key: Some(&prefix), server: Some(&server) };
@@ -53,14 +51,15 @@ pub(super) fn read(
         report.error(about, Category::InvalidName, message);
         return None;
     }
-    let place = SourceRef {
+    let source = place.source;
+    let at = SourceRef {
         provider: source.provider,
-        level: source.level,
+        level: place.level,
         path: source.path.clone(),
         line: entry.line,
         origin: None,
     };
-    let mut definition = Definition::new(server.clone(), place);
+    let mut definition = Definition::new(server.clone(), at);
     let Value::Map(members) = &entry.node.value else {
         let noun = entry.node.value.noun();
         let message = format!("Server \"{server}\": the entry should be an object and is {noun}");
@@ -68,202 +67,208 @@ pub(super) fn read(
         definition.transport = Err(message);
         return Some(definition);
     };
-    unknown_fields(members, &prefix, &server, report);
-    let mut fields = Fields { report, server: &server, prefix };
-    definition.transport = transport(members, entry.line, &mut fields);
-    if let Ok(transport) = &definition.transport {
-        variables::report(members, transport, &fields.prefix, &server, fields.report);
+    if (place.dialect.is_foreign)(members) {
+        let message = format!("\"{server}\" is an extension of the tool and no MCP server");
+        report.info(about, Category::NotMcpProcess, message);
+        return None;
     }
-    let flag = |fields: &mut Fields<'_, '_>, key| last(members, key).and_then(|m| fields.flag(m));
-    let enabled = flag(&mut fields, "enabled").unwrap_or(true);
-    let disabled = flag(&mut fields, "disabled").unwrap_or(false);
-    definition.enabled = enabled && !disabled;
-    definition.timeout_ms = last(members, "timeout").and_then(|member| fields.millis(member));
+    let members = &*flattened(members, place.dialect);
+    unknown_fields(members, place.dialect, &prefix, &server, report);
+    definition.variables = place.dialect.variables;
+    definition.constants = place.constants.clone();
+    let mut fields = Fields { report, server: &server, prefix, ease: place.dialect.ease };
+    let found = Found { members, dialect: place.dialect, line: entry.line };
+    definition.transport = transport(&found, &mut fields);
+    limits(&mut definition, &found, &mut fields);
+    definition.auth = auth::read(&found, &mut definition.transport, &mut fields);
+    if definition.transport.is_ok() {
+        values::report(&definition, &found, place.surroundings.environment, &mut fields);
+    }
     Some(definition)
+}
+
+/// The fields of one entry.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'t, 'a> {
+    pub(super) members: &'t [Member<'a>],
+    pub(super) dialect: &'static Dialect,
+    /// The line of the entry.
+    pub(super) line: u32,
+}
+
+impl<'t, 'a> Found<'t, 'a> {
+    /// The first field that is there under any of its names.
+    pub(super) fn first(&self, wanted: Field) -> Option<&'t Member<'a>> {
+        self.all(wanted).next()
+    }
+
+    /// The field under each of its names, in the order of preference.
+    pub(super) fn all(&self, wanted: Field) -> impl Iterator<Item = &'t Member<'a>> + use<'t, 'a> {
+        let members = self.members;
+        let names = self.dialect.names().filter(move |(_, field)| *field == wanted);
+        names.filter_map(move |(name, _)| last(members, name))
+    }
+}
+
+/// The members of an entry, with those of its flattened fields among them.
+pub(super) fn flattened<'t, 'a>(
+    members: &'t [Member<'a>],
+    dialect: &Dialect,
+) -> Cow<'t, [Member<'a>]> {
+    let is_flat = |member: &Member<'_>| {
+        dialect.flattened.contains(&&*member.key) && matches!(member.node.value, Value::Map(_))
+    };
+    if !members.iter().any(is_flat) {
+        return Cow::Borrowed(members);
+    }
+    let mut inner = Vec::new();
+    let mut outer = Vec::new();
+    for member in members {
+        if let (Value::Map(below), true) = (&member.node.value, is_flat(member)) {
+            inner.extend(below.iter().cloned());
+        } else {
+            outer.push(member.clone());
+        }
+    }
+    // The entry's own fields are the last and count.
+    inner.append(&mut outer);
+    Cow::Owned(inner)
+}
+
+/// What stands for the variables of a tool itself in one of its files.
+pub(super) fn constants(
+    source: &Source,
+    dialect: &Dialect,
+    surroundings: Surroundings<'_>,
+) -> BTreeMap<String, String> {
+    let mut constants = source.constants.clone();
+    if dialect.variables.has_constants() {
+        for (name, text) in surroundings.constants() {
+            constants.entry(name).or_insert(text);
+        }
+    }
+    constants
 }
 
 fn unknown_fields(
     members: &[Member<'_>],
+    dialect: &'static Dialect,
     prefix: &str,
     server: &ServerName,
     report: &mut Report<'_>,
 ) {
-    for member in members.iter().filter(|member| !KNOWN.contains(&&*member.key)) {
+    let is_known = |key: &str| dialect.field(key).is_some() || dialect.silent.contains(&key);
+    for member in members.iter().filter(|member| !is_known(&member.key)) {
         let key = format!("{prefix}.{}", member.key);
         let about = About { line: Some(member.line), key: Some(&key), server: Some(server) };
-        report.unread(about, &member.key, nearest(&member.key, KNOWN));
+        let names = dialect.names().map(|(name, _)| name);
+        report.unread(about, &member.key, nearest(&member.key, names));
     }
 }
 
-/// The endpoints of an entry, as far as they could be read.
-#[derive(Default)]
-struct Endpoints {
-    command: String,
-    /// What a `command` that is a list has after its first item.
-    words: Vec<String>,
-    url: String,
-    /// The key the address was given by.
-    url_key: &'static str,
-}
-
-fn transport(
-    members: &[Member<'_>],
-    line: u32,
-    fields: &mut Fields<'_, '_>,
-) -> Result<Transport, String> {
-    let name = fields.server.clone();
-    let refuse = |fields: &mut Fields<'_, '_>, line, key: &str, faults: Vec<Fault>| {
-        let messages: Vec<String> = faults.iter().map(|fault| fault.message.clone()).collect();
-        for fault in faults {
-            fields.error(line, key, fault.category, fault.message);
-        }
-        Err(messages.join("; "))
-    };
-    let kind_member = KNOWN[..3].iter().find_map(|key| last(members, key));
-    let written = match kind_member.map(|member| (member, &member.node.value)) {
-        None => None,
-        Some((_, Value::Text(text))) => Some(text.to_string()),
-        Some((member, value)) => {
-            let (key, noun) = (&*member.key, value.noun());
-            let message = format!("Server \"{name}\": \"{key}\" should be text and is {noun}");
-            let fault = Fault { category: Category::UnknownTransport, message };
-            return refuse(fields, member.line, key, Vec::from([fault]));
-        }
-    };
-    let mut ends = match endpoints(members, fields) {
-        Ok(ends) => ends,
-        Err((line, key, fault)) => return refuse(fields, line, key, Vec::from([fault])),
-    };
-    let kind = written.as_deref().map(canonical_kind);
-    if let Some(kind @ ("stdio" | "http" | "sse")) = kind {
-        drop_superfluous(kind, &mut ends, line, fields);
-    }
-    let implied = if ends.command.is_empty() && !ends.url.is_empty() { Some("http") } else { None };
-    let kind = kind.or(implied);
-    let faults = validate(name.as_str(), kind, &ends.command, &ends.url);
-    if !faults.is_empty() {
-        let at = kind_member.map_or((line, "type"), |member| (member.line, &*member.key));
-        return refuse(fields, at.0, at.1, faults);
-    }
-    let read = |fields: &mut Fields<'_, '_>, key| last(members, key).map(|m| fields.map(m));
-    match kind {
-        None | Some("stdio") => {
-            let mut args = ends.words;
-            args.extend(last(members, "args").map(|m| fields.texts(m)).unwrap_or_default());
+fn transport(found: &Found<'_, '_>, fields: &mut Fields<'_, '_>) -> Result<Transport, String> {
+    let end = endpoint::read(found, fields)?;
+    match end {
+        endpoint::Endpoint::Process { command, words } => {
+            let mut args = words;
+            let written = found.first(Field::Args);
+            args.extend(written.map(|member| fields.texts(member)).unwrap_or_default());
+            let env = found.first(Field::Env);
+            let names = |fields: &mut Fields<'_, '_>, field| {
+                found.first(field).and_then(|member| fields.names(member)).unwrap_or_default()
+            };
             Ok(Transport::Stdio(Stdio {
-                command: ends.command,
+                command,
                 args,
-                env: read(fields, "env").unwrap_or_default(),
-                cwd: last(members, "cwd").and_then(|member| fields.text(member)),
-                ..Stdio::default()
+                env: env.map(|member| fields.map(member)).unwrap_or_default(),
+                env_unset: env.map(|member| unset(member, fields.ease)).unwrap_or_default(),
+                env_inherit: names(fields, Field::EnvInherit),
+                env_file: found.first(Field::EnvFile).and_then(|member| fields.text(member)),
+                cwd: found.first(Field::Cwd).and_then(|member| fields.text(member)),
             }))
         }
-        Some(kind) => {
-            let headers = read(fields, "headers").unwrap_or_default();
-            let remote = Remote { url: ends.url, headers, ..Remote::default() };
-            let line = last(members, ends.url_key).map_or(line, |member| member.line);
-            if let Some(fault) = judged(&remote.url, line, ends.url_key, fields) {
-                return refuse(fields, line, ends.url_key, Vec::from([fault]));
+        endpoint::Endpoint::Address { mut remote, spoken } => {
+            if let Some(member) = found.first(Field::Headers) {
+                remote.headers = fields.map(member);
             }
-            Ok(if kind == "sse" { Transport::Sse(remote) } else { Transport::Http(remote) })
+            if let Some(member) = found.first(Field::HeadersEnv) {
+                remote.headers_env = fields.map(member);
+            }
+            if let Some(member) = found.first(Field::EnvInherit) {
+                remote.env_inherit = fields.names(member).unwrap_or_default();
+            }
+            Ok(match spoken {
+                endpoint::Spoken::Http => Transport::Http(remote),
+                endpoint::Spoken::Sse => Transport::Sse(remote),
+                endpoint::Spoken::Auto => Transport::Auto(remote),
+            })
         }
     }
 }
 
-/// The documented spelling of a transport, if it has one.
-fn canonical_kind(written: &str) -> &str {
-    match written.to_ascii_lowercase().as_str() {
-        "stdio" | "local" => "stdio",
-        "http" | "streamable-http" | "streamablehttp" | "streamable_http" | "remote" => "http",
-        "sse" => "sse",
-        _ => written,
-    }
-}
-
-/// An address that cannot be used, or a warning about one that can.
-fn judged(url: &str, line: u32, key: &str, fields: &mut Fields<'_, '_>) -> Option<Fault> {
-    let server = fields.server;
-    let (category, message) = match address(url) {
-        Address::Good => return None,
-        Address::Insecure => {
-            let message =
-                "the address is http to another machine: what is sent there can be read by others";
-            fields.warning(line, key, Category::InsecureUrl, message.into());
-            return None;
-        }
-        Address::Unsupported => (
-            Category::UnsupportedTransport,
-            format!("Server \"{server}\": \"{key}\" is for a transport that is not supported"),
-        ),
-        Address::Invalid => (
-            Category::InvalidUrl,
-            format!("Server \"{server}\": \"{key}\" is not an http or https address"),
-        ),
+/// The variables that are there as null, where that means something.
+fn unset(member: &Member<'_>, ease: Ease) -> Vec<String> {
+    let (Value::Map(members), Ease::EnvValues) = (&member.node.value, ease) else {
+        return Vec::new();
     };
-    Some(Fault { category, message })
+    let nulls = members.iter().filter(|each| each.node.value == Value::Null);
+    nulls.map(|each| each.key.to_string()).collect()
 }
 
-/// Reads `command` and the address; `Err` with the line, the key and what is wrong if one of
-/// them is no text.
-fn endpoints(
-    members: &[Member<'_>],
-    fields: &mut Fields<'_, '_>,
-) -> Result<Endpoints, (u32, &'static str, Fault)> {
-    let server = fields.server;
-    let mut ends = Endpoints { url_key: "url", ..Endpoints::default() };
-    let wrong = |member: &Member<'_>, key| {
-        let noun = member.node.value.noun();
-        let message = format!("Server \"{server}\": \"{key}\" should be text and is {noun}");
-        Err((member.line, key, Fault { category: Category::InvalidField, message }))
+/// Whether it is on, how long it may take and which of its tools are wanted.
+fn limits(definition: &mut Definition, found: &Found<'_, '_>, fields: &mut Fields<'_, '_>) {
+    let flag = |fields: &mut Fields<'_, '_>, field| {
+        found.first(field).and_then(|member| fields.flag(member))
     };
-    if let Some(member) = last(members, "command") {
-        match &member.node.value {
-            Value::Text(text) => ends.command = text.to_string(),
-            Value::List(items) => {
-                let mut words = fields.items(items, "command").into_iter();
-                ends.command = words.next().unwrap_or_default();
-                ends.words = words.collect();
-                if !ends.command.is_empty() {
-                    let message = "\"command\" is a list; its first item is read as the command \
-                                   and the others as arguments";
-                    let category = Category::CoercedValue;
-                    fields.warning(member.node.line, "command", category, message.into());
-                }
+    let enabled = flag(fields, Field::Enabled).unwrap_or(true);
+    let disabled = flag(fields, Field::Disabled).unwrap_or(false);
+    definition.enabled = enabled && !disabled;
+    let mut tools = ToolFilter::default();
+    for (name, field) in found.dialect.names() {
+        let Some(member) = last(found.members, name) else { continue };
+        match field {
+            Field::Timeout(unit) => {
+                let read = fields.millis(member, unit);
+                definition.timeout_ms = definition.timeout_ms.or(read);
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
-                return wrong(member, "command");
+            Field::StartupTimeout(unit) => {
+                let read = fields.millis(member, unit);
+                definition.startup_timeout_ms = definition.startup_timeout_ms.or(read);
             }
+            Field::Include => tools.include = fields.names(member),
+            Field::IncludeSome => {
+                tools.include = fields.names(member).filter(|names| !names.is_empty());
+            }
+            Field::IncludeOrStar => {
+                tools.include = fields.names(member).filter(|names| *names != ["*"]);
+            }
+            Field::Exclude => tools.exclude = fields.names(member).unwrap_or_default(),
+            Field::Approved => {
+                definition.auto_approve = fields.names(member).unwrap_or_default();
+            }
+            Field::Kind
+            | Field::Url
+            | Field::Command
+            | Field::Args
+            | Field::Env
+            | Field::EnvFile
+            | Field::EnvInherit
+            | Field::Cwd
+            | Field::Headers
+            | Field::HeadersEnv
+            | Field::Enabled
+            | Field::Disabled
+            | Field::Auth
+            | Field::Oauth
+            | Field::ClientId
+            | Field::ClientSecret
+            | Field::CallbackPort
+            | Field::Scopes
+            | Field::BearerEnv
+            | Field::Bearer
+            | Field::RefusedToken
+            | Field::HeadersCommand => {}
         }
     }
-    for key in ["httpUrl", "serverUrl", "url"] {
-        let Some(member) = last(members, key) else { continue };
-        let Value::Text(text) = &member.node.value else { return wrong(member, key) };
-        if ends.url.is_empty() {
-            (ends.url, ends.url_key) = (text.to_string(), key);
-        } else if !text.is_empty() && *text != ends.url {
-            let message =
-                format!("\"{}\" and \"{key}\" differ; \"{}\" is used", ends.url_key, ends.url_key);
-            fields.warning(member.line, key, Category::ConflictingEndpoint, message);
-        }
-    }
-    Ok(ends)
-}
-
-/// Of two endpoints the one that the transport named in the entry needs stays (F-026).
-fn drop_superfluous(kind: &str, ends: &mut Endpoints, line: u32, fields: &mut Fields<'_, '_>) {
-    if ends.command.is_empty() || ends.url.is_empty() {
-        return;
-    }
-    let url = ends.url_key;
-    let (dropped, used) = if kind == "stdio" { (url, "command") } else { ("command", url) };
-    let message = format!(
-        "both \"command\" and \"{url}\" are set; the type is {kind}, so \"{used}\" is used and \
-         \"{dropped}\" is ignored"
-    );
-    fields.warning(line, dropped, Category::ConflictingEndpoint, message);
-    if kind == "stdio" {
-        ends.url.clear();
-    } else {
-        ends.command.clear();
-    }
+    definition.tools = tools;
 }

@@ -9,10 +9,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::jsonc::{Member, Node, Value};
+use super::format::dialect::{Ease, Unit};
 use super::report::{About, Report};
+use super::syntax::{Member, Node, Value, last};
 use super::words;
-use crate::error::Category;
+use crate::error::{Category, Severity};
 use crate::id::ServerName;
 
 /// Reads the fields of one entry.
@@ -21,6 +22,8 @@ pub(super) struct Fields<'r, 'f> {
     pub(super) server: &'r ServerName,
     /// The keys that lead to the entry.
     pub(super) prefix: String,
+    /// What is the tool's own and not worth a warning.
+    pub(super) ease: Ease,
 }
 
 impl Fields<'_, '_> {
@@ -36,13 +39,26 @@ impl Fields<'_, '_> {
         self.report.error(about, category, message);
     }
 
-    fn ignored(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
+    pub(super) fn note(
+        &mut self,
+        severity: Severity,
+        line: u32,
+        key: &str,
+        category: Category,
+        message: String,
+    ) {
+        let key = format!("{}.{key}", self.prefix);
+        let about = About { line: Some(line), key: Some(&key), server: Some(self.server) };
+        self.report.add(severity, about, category, message);
+    }
+
+    pub(super) fn ignored(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
         let noun = node.value.noun();
         let message = format!("\"{key}\" should be {wanted} and is {noun}; it is ignored");
         self.warning(node.line, key, Category::InvalidField, message);
     }
 
-    fn coerced(&mut self, node: &Node<'_>, key: &str, reading: &str) {
+    pub(super) fn coerced(&mut self, node: &Node<'_>, key: &str, reading: &str) {
         let noun = node.value.noun();
         let message = format!("\"{key}\" is {noun}; it is read as {reading}");
         self.warning(node.line, key, Category::CoercedValue, message);
@@ -74,7 +90,7 @@ impl Fields<'_, '_> {
 
     /// The texts of a list.
     pub(super) fn items(&mut self, items: &[Node<'_>], key: &str) -> Vec<String> {
-        let read = |(at, node)| self.scalar(node, || format!("{key}.{at}"));
+        let read = |(at, node)| self.scalar(node, Ease::None, || format!("{key}.{at}"));
         items.iter().enumerate().filter_map(read).collect()
     }
 
@@ -89,7 +105,7 @@ impl Fields<'_, '_> {
             // Of a repeated key the last one counts, a null too.
             map.remove(&*each.key);
             let name = || format!("{}.{}", member.key, each.key);
-            if let Some(text) = self.scalar(&each.node, name) {
+            if let Some(text) = self.scalar(&each.node, self.ease, name) {
                 map.insert(each.key.to_string(), text);
             }
         }
@@ -97,18 +113,21 @@ impl Fields<'_, '_> {
     }
 
     /// A text, or the text of a number or a boolean.
-    fn scalar(&mut self, node: &Node<'_>, key: impl Fn() -> String) -> Option<String> {
+    fn scalar(&mut self, node: &Node<'_>, ease: Ease, key: impl Fn() -> String) -> Option<String> {
         let text = match &node.value {
             Value::Null => return None,
             Value::Text(text) => return Some(text.to_string()),
-            Value::Number(text) => (*text).to_string(),
+            Value::Number(text) => text.to_string(),
             Value::Bool(value) => value.to_string(),
             Value::List(_) | Value::Map(_) => {
                 self.ignored(node, &key(), "text");
                 return None;
             }
         };
-        self.coerced(node, &key(), "text");
+        let usual = matches!((&node.value, ease), (Value::Number(_), Ease::EnvValues));
+        if !usual {
+            self.coerced(node, &key(), "text");
+        }
         Some(text)
     }
 
@@ -131,33 +150,78 @@ impl Fields<'_, '_> {
         read
     }
 
-    /// A positive number of milliseconds, rounded up to a whole one.
-    pub(super) fn millis(&mut self, member: &Member<'_>) -> Option<u64> {
+    /// A positive time as milliseconds, rounded up to a whole one.
+    pub(super) fn millis(&mut self, member: &Member<'_>, unit: Unit) -> Option<u64> {
         let read = match &member.node.value {
-            Value::Number(text) => positive(text),
-            Value::Text(text) => positive(text.trim()),
+            Value::Number(text) => positive(text, unit),
+            Value::Text(text) => positive(text.trim(), unit),
             Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        let counted = match unit {
+            Unit::Millis => "milliseconds",
+            Unit::Seconds => "seconds",
         };
         match (&member.node.value, read) {
             (_, None) => {
-                let wanted = "should be a positive number of milliseconds; it is ignored";
+                let wanted = format!("should be a positive number of {counted}; it is ignored");
                 let message = format!("\"{}\" {wanted}", member.key);
                 self.warning(member.node.line, &member.key, Category::InvalidField, message);
             }
             (Value::Text(_), Some(_)) => {
-                self.coerced(&member.node, &member.key, "a number of milliseconds");
+                self.coerced(&member.node, &member.key, &format!("a number of {counted}"));
             }
             (_, Some(_)) => {}
         }
         read
     }
+
+    /// A list of names; other items are skipped with a warning.
+    pub(super) fn names(&mut self, member: &Member<'_>) -> Option<Vec<String>> {
+        let Value::List(items) = &member.node.value else {
+            self.ignored(&member.node, &member.key, "a list of names");
+            return None;
+        };
+        let mut names = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            match &item.value {
+                Value::Text(name) => names.push(name.to_string()),
+                Value::Null => {}
+                // Newer files of Codex say more about a name than the name.
+                Value::Map(members) => match last(members, "name").map(|m| &m.node.value) {
+                    Some(Value::Text(name)) => names.push(name.to_string()),
+                    _ => self.ignored(item, &format!("{}.{at}", member.key), "a name"),
+                },
+                Value::Bool(_) | Value::Number(_) | Value::List(_) => {
+                    self.ignored(item, &format!("{}.{at}", member.key), "a name");
+                }
+            }
+        }
+        Some(names)
+    }
+
+    /// A port.
+    pub(super) fn port(&mut self, member: &Member<'_>) -> Option<u16> {
+        let port = match &member.node.value {
+            Value::Number(text) => text.parse().ok(),
+            Value::Text(text) => text.parse().ok(),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        if port.is_none() {
+            self.ignored(&member.node, &member.key, "a port");
+        }
+        port
+    }
 }
 
-fn positive(text: &str) -> Option<u64> {
-    if let Ok(whole) = text.parse::<u64>() {
+fn positive(text: &str, unit: Unit) -> Option<u64> {
+    if let (Ok(whole), Unit::Millis) = (text.parse::<u64>(), unit) {
         return (whole > 0).then_some(whole);
     }
     let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let millis = match unit {
+        Unit::Millis => number,
+        Unit::Seconds => number * 1_000.0,
+    };
     // Saturates; a fraction of a millisecond is one.
-    (number > 0.0).then_some((number as u64).max(1))
+    (millis > 0.0).then_some((millis as u64).max(1))
 }

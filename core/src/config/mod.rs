@@ -5,15 +5,17 @@
 //! wins a function of the order of the files ([`resolve`]), and what a reload has to do a
 //! function of two sets of definitions ([`diff`]). One bad entry never hurts another (G55).
 
+mod auth;
 pub mod consent;
 pub mod definition;
 pub mod diff;
 pub mod edit;
 mod encoding;
+mod endpoint;
 mod entry;
 pub mod environment;
 mod field;
-mod jsonc;
+mod format;
 mod mask;
 mod nearest;
 pub mod parse;
@@ -21,13 +23,16 @@ pub mod redact;
 mod report;
 pub mod resolve;
 mod secret;
+mod section;
 pub mod source;
+mod syntax;
 pub mod template;
 pub mod validate;
+mod values;
 mod variables;
 mod words;
 
 pub use definition::{Auth, Definition, Remote, SourceRef, Stdio, ToolFilter, Transport};
 pub use environment::Environment;
-pub use source::{Level, Places, Provider, Source};
+pub use source::{Level, Places, Provider, Source, Surroundings};
 pub use template::{Part, Role, Template, Variables};

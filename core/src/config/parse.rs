@@ -2,18 +2,22 @@
 //!
 //! Floor 2. May import floors 0 and 1. Nothing is expanded, run or read here.
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::definition::Definition;
-use super::encoding::{NoText, decode};
+use super::encoding::{Encoding, decode};
 use super::entry;
-use super::jsonc::{self, Fault, FaultKind, Member, Node, Syntax, Value, last};
+use super::environment::Environment;
+use super::format::dialect::Dialect;
 use super::nearest::nearest;
 use super::report::{About, Report};
-use super::source::{Level, Provider, Source};
+use super::section::{self, Sections};
+use super::source::{Level, Provider, Source, Surroundings};
+use super::syntax::{self, FaultKind, Language, Member, Node, Syntax, Value, last};
 use crate::error::{Category, Problem, Severity};
 use crate::id::ServerName;
 use crate::input::Found;
@@ -43,17 +47,30 @@ impl Reading {
     }
 }
 
+/// What a file says, as if no variable were set; see [`found_in`].
+#[must_use]
+pub fn found(source: &Source, origin: Option<&str>, found: &Found) -> Reading {
+    let environment = Environment::default();
+    let around = Surroundings { environment: &environment, project: "", home: None };
+    found_in(source, origin, found, around)
+}
+
 /// What a file says if it is there, or that one the user named is not, or that it cannot be read;
 /// `origin` is where it really is, links resolved.
 #[must_use]
-pub fn found(source: &Source, origin: Option<&str>, found: &Found) -> Reading {
+pub fn found_in(
+    source: &Source,
+    origin: Option<&str>,
+    found: &Found,
+    surroundings: Surroundings<'_>,
+) -> Reading {
     let unreadable = |message: String| {
         let mut report = Report { file: &source.path, problems: Vec::new() };
         report.error(About::default(), Category::UnreadableFile, message);
         Reading { problems: report.problems, ..Reading::default() }
     };
     match found {
-        Found::Content(bytes) => read(source, bytes).at(origin),
+        Found::Content(bytes) => read_in(source, bytes, surroundings).at(origin),
         Found::Nothing if source.level == Level::Explicit => {
             unreadable(format!("{} does not exist", source.path))
         }
@@ -62,58 +79,114 @@ pub fn found(source: &Source, origin: Option<&str>, found: &Found) -> Reading {
     }
 }
 
-/// Reads one file. Total: any bytes give a reading.
+/// Reads one file as if no variable were set and nothing known around it. Total: any bytes give
+/// a reading.
 #[must_use]
 pub fn read(source: &Source, bytes: &[u8]) -> Reading {
+    let environment = Environment::default();
+    read_in(source, bytes, Surroundings { environment: &environment, project: "", home: None })
+}
+
+/// Reads one file. Total: any bytes give a reading.
+#[must_use]
+pub fn read_in(source: &Source, bytes: &[u8], surroundings: Surroundings<'_>) -> Reading {
     let mut report = Report { file: &source.path, problems: Vec::new() };
     let mut reading = Reading::default();
     if let Some(text) = text(bytes, &mut report)
-        && let Some(root) = tree(text, source, &mut report)
+        && let Some((root, dialect)) = tree(&text, source, &mut report)
     {
-        reading = definitions(&root, source, &mut report);
+        reading = definitions(&root, source, dialect, surroundings, &mut report);
     }
     reading.problems = report.problems;
     reading.problems.sort_by_key(|problem| problem.line);
     reading
 }
 
-fn text<'a>(bytes: &'a [u8], report: &mut Report<'_>) -> Option<&'a str> {
-    let (line, message) = match decode(bytes) {
-        Ok(decoded) => {
-            if decoded.marked {
-                let message = "the byte order mark at the start is skipped";
-                report.info(About::default(), Category::EncodingBom, message.into());
-            }
-            return Some(decoded.text);
-        }
-        Err(NoText::Utf16) => {
-            (None, "the file is not UTF-8 but UTF-16: save it as UTF-8; it is not used")
-        }
-        Err(NoText::Broken { line }) => {
-            (Some(line), "the file is not UTF-8: save it as UTF-8; it is not used")
-        }
+/// The language of a file: as its name says, or as its tool has it.
+pub(super) fn language(source: &Source) -> Language {
+    let named = |end: &str| {
+        let length = source.path.len().checked_sub(end.len());
+        let found = length.and_then(|at| source.path.get(at..));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(end))
     };
-    let about = About { line, ..About::default() };
-    report.error(about, Category::EncodingInvalid, message.into());
-    None
+    if named(".toml") {
+        Language::Toml
+    } else if named(".yaml") || named(".yml") {
+        Language::Yaml
+    } else if named(".json") || named(".jsonc") {
+        Language::Json
+    } else {
+        source.provider.tool().dialect.language
+    }
 }
 
-fn tree<'a>(text: &'a str, source: &Source, report: &mut Report<'_>) -> Option<Node<'a>> {
-    let document = match jsonc::parse(text) {
+/// How a file is to be read: as its tool does, or, if the user named it, as the tool does that
+/// is known for such a file.
+pub(super) fn dialect(source: &Source, root: Option<&Node<'_>>) -> &'static Dialect {
+    let provider = match (source.provider, language(source)) {
+        (Provider::Explicit, Language::Toml) => Provider::Codex,
+        (Provider::Explicit, Language::Yaml) => {
+            let members = root.map(|root| &root.value);
+            match members {
+                Some(Value::Map(members)) if last(members, "extensions").is_some() => {
+                    Provider::Goose
+                }
+                _ => Provider::Continue,
+            }
+        }
+        (provider, _) => provider,
+    };
+    &provider.tool().dialect
+}
+
+fn text<'a>(bytes: &'a [u8], report: &mut Report<'_>) -> Option<Cow<'a, str>> {
+    match decode(bytes) {
+        Ok(decoded) => {
+            match decoded.encoding {
+                Encoding::Utf8 => {}
+                Encoding::Utf8Marked => {
+                    let message = "the byte order mark at the start is skipped";
+                    report.info(About::default(), Category::EncodingBom, message.into());
+                }
+                Encoding::Utf16 => {
+                    let message = "the file is UTF-16, which other programs may refuse";
+                    report.warning(About::default(), Category::EncodingUtf16, message.into());
+                }
+            }
+            Some(decoded.text)
+        }
+        Err(no_text) => {
+            let message = "the file has bytes that are no text; it is not used";
+            let about = About { line: Some(no_text.line), ..About::default() };
+            report.error(about, Category::EncodingInvalid, message.into());
+            None
+        }
+    }
+}
+
+fn tree<'a>(
+    text: &'a str,
+    source: &Source,
+    report: &mut Report<'_>,
+) -> Option<(Node<'a>, &'static Dialect)> {
+    let language = language(source);
+    let document = match syntax::parse(text, language) {
         Ok(document) => document,
-        Err(Fault { line, column, kind }) => {
-            let (category, what) = match kind {
+        Err(fault) => {
+            let (category, message) = match &fault.kind {
                 FaultKind::TooDeep => (Category::DepthLimit, "it is nested too deeply".into()),
-                FaultKind::Syntax(words) => (Category::SyntaxError, lower_first(&words)),
+                FaultKind::TooLarge => {
+                    (Category::ExpansionLimit, "its aliases stand for too much".into())
+                }
+                FaultKind::Syntax(words) => (Category::SyntaxError, lower_first(words)),
             };
-            let message = format!("{what}; the file is not used");
-            report.unreadable(line, column, category, message);
+            let message = format!("{message}; the file is not used");
+            report.unreadable(fault.line, fault.column, category, message);
             return None;
         }
     };
-    // A file that other programs read too should stay what they can read.
-    let own = if source.provider == Provider::Shared { Syntax::Json } else { Syntax::Jsonc };
-    if document.root.is_some() && document.syntax > own {
+    let dialect = dialect(source, document.root.as_ref());
+    if document.root.is_some() && document.syntax > dialect.syntax {
         let beyond = match document.syntax {
             Syntax::Json | Syntax::Jsonc => "comments or trailing commas",
             Syntax::Loose => "single quotes or keys without quotes",
@@ -124,7 +197,7 @@ fn tree<'a>(text: &'a str, source: &Source, report: &mut Report<'_>) -> Option<N
     if document.root.is_none() {
         empty(source, report, Category::EmptyFile, "the file is empty");
     }
-    document.root
+    document.root.map(|root| (root, dialect))
 }
 
 /// A file without servers is worth a warning if the user named it.
@@ -140,7 +213,13 @@ fn lower_first(words: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
-fn definitions(root: &Node<'_>, source: &Source, report: &mut Report<'_>) -> Reading {
+fn definitions(
+    root: &Node<'_>,
+    source: &Source,
+    dialect: &'static Dialect,
+    surroundings: Surroundings<'_>,
+    report: &mut Report<'_>,
+) -> Reading {
     let mut reading = Reading::default();
     let Value::Map(members) = &root.value else {
         let noun = root.value.noun();
@@ -149,30 +228,57 @@ fn definitions(root: &Node<'_>, source: &Source, report: &mut Report<'_>) -> Rea
         report.error(about, Category::WrongRootType, message);
         return reading;
     };
-    let section = section(members, source, report);
-    repeated_keys(members, &mut Vec::new(), section.map_or("", |(name, _)| name), report);
-    let Some((section, entries)) = section else {
-        // Names can be switched off in a file that defines none (G59).
-        let disabled = disabled_servers(members, report);
-        if source.level != Level::Project {
-            reading.disabled = disabled;
+    let sections = match section::find(members, dialect, surroundings.project, report) {
+        Sections::Found(sections) => sections,
+        found @ (Sections::Wrong | Sections::None) => {
+            if dialect.dedicated {
+                repeated_keys(members, &mut Vec::new(), &[], report);
+                if matches!(found, Sections::None) {
+                    let wanted = dialect.sections.first().copied().unwrap_or_default();
+                    let message = format!("there is no \"{wanted}\" in the file");
+                    empty(source, report, Category::MissingSection, &message);
+                }
+                // Names can be switched off in a file that defines none (G59).
+                let disabled = disabled_servers(members, report);
+                if source.level != Level::Project {
+                    reading.disabled = disabled;
+                }
+            }
+            return reading;
         }
-        return reading;
     };
-    if !section.is_empty() {
-        unknown_members(members, section, report);
-    }
-    // Of a repeated name the last entry counts.
-    let latest: BTreeMap<&str, usize> =
-        entries.iter().enumerate().map(|(at, entry)| (&*entry.key, at)).collect();
-    for (at, member) in entries.iter().enumerate() {
-        if latest.get(&*member.key) == Some(&at) {
-            reading.definitions.extend(entry::read(member, section, source, report));
+    let inside: Vec<&[String]> = sections.iter().map(|section| &*section.keys).collect();
+    repeated_keys(members, &mut Vec::new(), &inside, report);
+    let constants = &entry::constants(source, dialect, surroundings);
+    for section in &sections {
+        // In the files of others a key that nobody reads is theirs.
+        if !section.path.is_empty() && source.provider.is_own() {
+            unknown_members(members, &section.path, dialect, report);
+        }
+        let level = section.level.unwrap_or(source.level);
+        let place = entry::Place {
+            source,
+            dialect,
+            surroundings,
+            section: &section.path,
+            level,
+            constants,
+        };
+        // Of a repeated name the last entry counts.
+        let entries = section.entries.iter().enumerate();
+        let latest: BTreeMap<&str, usize> =
+            entries.clone().map(|(at, entry)| (&*entry.key, at)).collect();
+        for (at, member) in entries {
+            if latest.get(&*member.key) == Some(&at) {
+                reading.definitions.extend(entry::read(member, place, report));
+            }
         }
     }
+    let switches = (dialect.switches)(members, surroundings.project);
     let disabled = disabled_servers(members, report);
     for definition in &mut reading.definitions {
         definition.enabled &= !disabled.contains(&definition.name);
+        definition.enabled &= !switches.is_off(definition.name.as_str());
     }
     if source.level != Level::Project {
         reading.disabled = disabled;
@@ -180,49 +286,17 @@ fn definitions(root: &Node<'_>, source: &Source, report: &mut Report<'_>) -> Rea
     reading
 }
 
-/// The entries of a file and the key they stand under; it is empty if they are the whole file.
-pub(super) fn section<'t, 'a>(
-    members: &'t [Member<'a>],
-    source: &Source,
+fn unknown_members(
+    members: &[Member<'_>],
+    section: &str,
+    dialect: &Dialect,
     report: &mut Report<'_>,
-) -> Option<(&'static str, &'t [Member<'a>])> {
-    if let Some(member) = last(members, "mcpServers") {
-        if let Value::Map(entries) = &member.node.value {
-            return Some(("mcpServers", entries));
-        }
-        let noun = member.node.value.noun();
-        let message =
-            format!("\"mcpServers\" should be an object and is {noun}; the file is not used");
-        let about = About { line: Some(member.line), key: Some("mcpServers"), server: None };
-        report.error(about, Category::WrongSectionType, message);
-        return None;
-    }
-    if let Some(member) = last(members, "servers")
-        && let Value::Map(entries) = &member.node.value
-    {
-        let message = "\"servers\" is read as \"mcpServers\"; rename it";
-        let about = About { line: Some(member.line), key: Some("servers"), server: None };
-        report.warning(about, Category::ForeignSection, message.into());
-        return Some(("servers", entries));
-    }
-    if !members.is_empty() && members.iter().all(|member| is_entry(&member.node.value)) {
-        let message = "there is no \"mcpServers\"; the whole file is read as such";
-        report.warning(About::default(), Category::ForeignSection, message.into());
-        return Some(("", members));
-    }
-    empty(source, report, Category::MissingSection, "there is no \"mcpServers\" in the file");
-    None
-}
-
-fn is_entry(value: &Value<'_>) -> bool {
-    let Value::Map(members) = value else { return false };
-    ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| last(members, key).is_some())
-}
-
-fn unknown_members(members: &[Member<'_>], section: &str, report: &mut Report<'_>) {
-    let known = [section, "disabledServers", "$schema"];
-    for member in members.iter().filter(|member| !known.contains(&&*member.key)) {
+) {
+    let first = section.split('.').next().unwrap_or_default();
+    let is_known = |key: &str| key == first || dialect.silent.contains(&key);
+    for member in members.iter().filter(|member| !is_known(&member.key)) {
         let about = About { line: Some(member.line), key: Some(&member.key), server: None };
+        let known = [first, "disabledServers"];
         report.unread(about, &member.key, nearest(&member.key, known));
     }
 }
@@ -254,26 +328,28 @@ fn disabled_servers(members: &[Member<'_>], report: &mut Report<'_>) -> BTreeSet
     names
 }
 
-/// Reports every key that stands twice in one object, at its later place.
+/// Reports every key that stands twice in one object, at its later place; the keys of the
+/// sections tell which ones are in a server's entry.
 fn repeated_keys<'t>(
     members: &'t [Member<'_>],
     path: &mut Vec<&'t str>,
-    section: &str,
+    sections: &[&[String]],
     report: &mut Report<'_>,
 ) {
     let mut seen = BTreeSet::new();
     for member in members {
         path.push(&member.key);
         if !seen.insert(&*member.key) {
-            let depth = usize::from(!section.is_empty());
-            let inside = section.is_empty() || path.first() == Some(&section);
-            let server = path.get(depth).filter(|_| inside).map(|name| ServerName::new(name));
+            let server = sections.iter().find_map(|keys| {
+                let inside = keys.iter().zip(path.iter()).all(|(key, at)| key == at);
+                path.get(keys.len()).filter(|_| inside).map(|name| ServerName::new(name))
+            });
             let key = path.join(".");
             let about = About { line: Some(member.line), key: Some(&key), server: server.as_ref() };
             let message = format!("{:?} is repeated; the last one counts", &*member.key);
             report.warning(about, Category::DuplicateKey, message);
         }
-        repeated_keys_in(&member.node, path, section, report);
+        repeated_keys_in(&member.node, path, sections, report);
         path.pop();
     }
 }
@@ -281,14 +357,14 @@ fn repeated_keys<'t>(
 fn repeated_keys_in<'t>(
     node: &'t Node<'_>,
     path: &mut Vec<&'t str>,
-    section: &str,
+    sections: &[&[String]],
     report: &mut Report<'_>,
 ) {
     match &node.value {
-        Value::Map(members) => repeated_keys(members, path, section, report),
+        Value::Map(members) => repeated_keys(members, path, sections, report),
         Value::List(items) => {
             for item in items {
-                repeated_keys_in(item, path, section, report);
+                repeated_keys_in(item, path, sections, report);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::definition::Transport;
 
 fn at(provider: Provider, level: Level, text: &str) -> Reading {
-    let source = Source { provider, level, path: "f".into(), text: None };
+    let source = Source::file(provider, level, "f");
     read(&source, text.as_bytes())
 }
 

@@ -122,7 +122,7 @@ mod tests {
     use crate::config::source::{Level, Provider};
 
     fn reading(level: Level, path: &str, text: &str) -> Reading {
-        let source = Source { provider: Provider::Tidegate, level, path: path.into(), text: None };
+        let source = Source::file(Provider::Tidegate, level, path);
         read(&source, text.as_bytes())
     }
 

@@ -6,6 +6,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::variables;
@@ -165,7 +166,7 @@ fn replaced(text: &str, ranges: &[Range<usize>], put: &mut impl FnMut(&str) -> S
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for range in ranges {
-        // Of two that overlap the first one counts.
+        // Of two that overlap the first one counts, of two that start together the longer one.
         if range.start >= at && !range.is_empty() {
             out.push_str(text.get(at..range.start).unwrap_or_default());
             out.push_str(&put(text.get(range.clone()).unwrap_or_default()));
@@ -192,7 +193,7 @@ fn argument(arg: &str) -> Vec<Range<usize>> {
         start = at + separator.len();
     }
     found.extend(addresses(arg));
-    found.sort_by_key(|range| range.start);
+    found.sort_by_key(|range| (range.start, Reverse(range.end)));
     found
 }
 
@@ -211,7 +212,7 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
         host = start..end;
     }
     found.extend(tokens(text).into_iter().filter(|token| !host.contains(&token.start)));
-    found.sort_by_key(|range| range.start);
+    found.sort_by_key(|range| (range.start, Reverse(range.end)));
     found
 }
 

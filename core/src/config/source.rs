@@ -2,27 +2,18 @@
 //!
 //! Floor 2. A pure function of places; nothing is read here.
 
-use alloc::string::String;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::format::Provider;
 use crate::bytes::Bytes;
 
-/// Whose file it is.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Provider {
-    /// A file the user named (`--config`).
-    Explicit,
-    /// Tidegate's own file.
-    Tidegate,
-    /// `mcp.json` or `.mcp.json` in the project, which many tools share.
-    Shared,
-    /// A configuration the host gave as text.
-    Inline,
-}
+/// How many folders up from the project are looked into at most.
+const UP_MAX: usize = 64;
 
 /// Who vouches for a file.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -51,28 +42,48 @@ pub struct Source {
     /// The text itself, if it is not to be read from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Bytes>,
+    /// What stands for variables of the tool in this file alone: `CLAUDE_PLUGIN_ROOT`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub constants: BTreeMap<String, String>,
 }
 
 impl Source {
+    /// A file.
+    #[must_use]
+    pub fn file(provider: Provider, level: Level, path: impl Into<String>) -> Self {
+        Self { provider, level, path: path.into(), text: None, constants: BTreeMap::new() }
+    }
+
     /// A configuration given as text; `name` stands for it where a file would be named.
     #[must_use]
     pub fn inline(name: &str, text: &str) -> Self {
-        Self {
-            provider: Provider::Inline,
-            level: Level::Explicit,
-            path: name.into(),
-            text: Some(text.into()),
-        }
+        let text = Some(text.into());
+        Self { text, ..Self::file(Provider::Inline, Level::Explicit, name) }
     }
 }
 
-/// The places that decide which files are asked.
+/// The places that decide which files are asked. What is not known is not looked into.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(default)]
 pub struct Places {
     /// The project: the working directory, absolute.
     pub cwd: String,
+    /// The folder above the project, or the project itself, that is a repository.
+    pub repository: Option<String>,
+    /// The user's home.
+    pub home: Option<String>,
+    /// Where programs keep what the user configures: `~/.config` or what `XDG_CONFIG_HOME` says
+    /// on Linux, `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
+    pub config_root: Option<String>,
+    /// Where programs that follow XDG everywhere do: `~/.config` or what `XDG_CONFIG_HOME` says,
+    /// `%APPDATA%` on Windows.
+    pub xdg_root: Option<String>,
+    /// `%APPDATA%`, on Windows alone.
+    pub app_data: Option<String>,
     /// The user's configuration directory for Tidegate, absolute, if there is one.
     pub config_dir: Option<String>,
+    /// Those of [`Places::variables`] that are set, and not to nothing.
+    pub moved: BTreeMap<String, String>,
     /// Files the user named: only these are asked, if there are any.
     pub explicit: Vec<String>,
 }
@@ -88,38 +99,193 @@ impl Places {
         places.sources().into_iter().find(is_own)
     }
 
-    /// The files to ask, the strongest first: what the user named and nothing else, or the
-    /// project's `.tidegate/mcp.json`, `mcp.json`, `.mcp.json`, then the user's own `mcp.json`.
+    /// The variables of the host that move a tool's files.
+    pub fn variables() -> impl Iterator<Item = &'static str> {
+        let files = Provider::ALL.iter().flat_map(|provider| provider.tool().files);
+        let parts = files.flat_map(|file| file.places).flat_map(|place| place.split('/'));
+        let names: BTreeSet<&str> = parts.filter_map(|part| part.strip_prefix('$')).collect();
+        names.into_iter()
+    }
+
+    /// The files to ask, the strongest first: what the user named and nothing else, or those of
+    /// every tool. A file that is the user's and the project's, because the project is the
+    /// user's home, is the user's.
     #[must_use]
     pub fn sources(&self) -> Vec<Source> {
-        let source = |provider, level, path| Source { provider, level, path, text: None };
         if !self.explicit.is_empty() {
-            let named = |path: &String| source(Provider::Explicit, Level::Explicit, path.clone());
-            return self.explicit.iter().map(named).collect();
+            let named = |path| Source::file(Provider::Explicit, Level::Explicit, path);
+            return self.explicit.iter().cloned().map(named).collect();
         }
-        let project = [
-            (Provider::Tidegate, ".tidegate/mcp.json"),
-            (Provider::Shared, "mcp.json"),
-            (Provider::Shared, ".mcp.json"),
-        ];
-        let mut sources: Vec<Source> = project
-            .into_iter()
-            .map(|(provider, file)| source(provider, Level::Project, join(&self.cwd, file)))
-            .collect();
-        if let Some(dir) = &self.config_dir {
-            sources.push(source(Provider::Tidegate, Level::User, join(dir, "mcp.json")));
+        let mut providers: Vec<Provider> = Provider::ALL.to_vec();
+        providers.sort_by_key(|provider| core::cmp::Reverse(provider.priority()));
+        let mut sources: Vec<Source> = Vec::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for provider in providers {
+            for file in provider.tool().files {
+                for path in self.paths(file.places) {
+                    let source = Source::file(provider, file.level, path);
+                    match known.get(&source.path).and_then(|at| sources.get_mut(*at)) {
+                        None => {
+                            known.insert(source.path.clone(), sources.len());
+                            sources.push(source);
+                        }
+                        Some(before) if before.level == Level::Project => *before = source,
+                        Some(_) => {}
+                    }
+                }
+            }
         }
         sources
     }
+
+    /// Where a file is: at the first of its places whose start is known; `<up>` is the project
+    /// and each folder above it up to the repository's.
+    fn paths(&self, places: &[&str]) -> Vec<String> {
+        for place in places {
+            if let Some(rest) = place.strip_prefix("<up>") {
+                return self.folders_up().map(|folder| format!("{folder}{rest}")).collect();
+            }
+            let parts: Option<Vec<&str>> = place.split('/').map(|part| self.part(part)).collect();
+            if let Some(parts) = parts {
+                let trimmed = parts.iter().enumerate().map(|(at, part)| match at {
+                    0 => part.trim_end_matches('/'),
+                    _ => part,
+                });
+                return Vec::from([trimmed.collect::<Vec<_>>().join("/")]);
+            }
+        }
+        Vec::new()
+    }
+
+    fn part<'a>(&'a self, part: &'a str) -> Option<&'a str> {
+        match part {
+            "~" => self.home.as_deref(),
+            "<project>" => Some(&self.cwd),
+            "<config>" => self.config_root.as_deref(),
+            "<xdg>" => self.xdg_root.as_deref(),
+            "<appdata>" => self.app_data.as_deref(),
+            "<own>" => self.config_dir.as_deref(),
+            _ => match part.strip_prefix('$') {
+                Some(name) => self.moved.get(name).map(String::as_str),
+                None => Some(part),
+            },
+        }
+    }
+
+    fn folders_up(&self) -> impl Iterator<Item = &str> {
+        let top = self.repository.as_deref().unwrap_or(&self.cwd);
+        let mut next = Some(self.cwd.trim_end_matches('/'));
+        let folders = core::iter::from_fn(move || {
+            let folder = next?;
+            let above = folder.rfind('/').and_then(|at| folder.get(..at));
+            next = above.filter(|above| above.len() >= top.trim_end_matches('/').len());
+            Some(folder)
+        });
+        folders.take(UP_MAX)
+    }
 }
 
-fn join(dir: &str, file: &str) -> String {
-    alloc::format!("{}/{file}", dir.trim_end_matches('/'))
+/// What a reading depends on besides the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The names of the host's variables.
+    pub environment: &'a super::Environment,
+    /// The project, absolute.
+    pub project: &'a str,
+    /// The user's home, if it is known.
+    pub home: Option<&'a str>,
+}
+
+impl Surroundings<'_> {
+    /// What stands for the variables that editors know in every file.
+    pub(super) fn constants(&self) -> BTreeMap<String, String> {
+        let base = self.project.rsplit('/').next().unwrap_or_default();
+        let mut all: BTreeMap<String, String> =
+            [("pathSeparator", "/"), ("/", "/")].map(|(k, v)| (k.into(), v.into())).into();
+        if !self.project.is_empty() {
+            for name in ["workspaceFolder", "workspacePath", "CLAUDE_PROJECT_DIR"] {
+                all.insert(name.into(), self.project.into());
+            }
+            all.insert("workspaceFolderBasename".into(), base.to_string());
+        }
+        if let Some(home) = self.home {
+            all.insert("userHome".into(), home.into());
+        }
+        all
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn places() -> Places {
+        Places {
+            cwd: "/r/a/b".into(),
+            repository: Some("/r".into()),
+            home: Some("/h".into()),
+            config_root: Some("/h/.config".into()),
+            xdg_root: Some("/h/.config".into()),
+            config_dir: Some("/h/.config/tidegate/".into()),
+            ..Places::default()
+        }
+    }
+
+    fn of(places: &Places, provider: Provider) -> Vec<String> {
+        let sources = places.sources().into_iter().filter(|source| source.provider == provider);
+        sources.map(|source| source.path).collect()
+    }
+
+    #[test]
+    fn every_tool_is_asked_in_the_order_of_priority() {
+        let sources = places().sources();
+        let order: Vec<u8> = sources.iter().map(|source| source.provider.priority()).collect();
+        assert!(order.is_sorted_by(|one, two| one >= two), "{order:?}");
+        for provider in Provider::ALL {
+            let asked = sources.iter().any(|source| source.provider == *provider);
+            assert_eq!(asked, !provider.tool().files.is_empty(), "{provider:?}");
+        }
+        let own = ["/r/a/b/.tidegate/mcp.json", "/h/.config/tidegate/mcp.json"];
+        assert_eq!(of(&places(), Provider::Tidegate), own);
+        assert_eq!(of(&places(), Provider::Shared), ["/r/a/b/mcp.json", "/r/a/b/.mcp.json"]);
+    }
+
+    #[test]
+    fn a_file_the_user_named_is_the_only_one() {
+        let places = Places { explicit: Vec::from(["/x".into()]), ..places() };
+        assert_eq!(places.sources(), [Source::file(Provider::Explicit, Level::Explicit, "/x")]);
+    }
+
+    #[test]
+    fn a_variable_moves_the_files_of_a_tool() {
+        assert_eq!(of(&places(), Provider::Codex).last().unwrap(), "/h/.codex/config.toml");
+        let moved = [("CODEX_HOME", "/c"), ("PI_CONFIG_DIR", ".pi2")];
+        let moved = moved.map(|(name, path)| (name.to_string(), path.to_string())).into();
+        let places = Places { moved, ..places() };
+        assert_eq!(of(&places, Provider::Codex).last().unwrap(), "/c/config.toml");
+        assert_eq!(of(&places, Provider::Xcsh)[2], "/h/.pi2/agent/mcp.json");
+        let known: Vec<&str> = Places::variables().collect();
+        assert!(known.contains(&"CODEX_HOME") && known.contains(&"PI_CONFIG_DIR"), "{known:?}");
+    }
+
+    #[test]
+    fn some_tools_look_in_every_folder_up_to_the_repository() {
+        let wanted = ["/r/a/b/.crush.json", "/r/a/.crush.json", "/r/.crush.json"];
+        assert_eq!(of(&places(), Provider::Crush)[..3], wanted);
+        let places = Places { repository: None, ..places() };
+        let project = of(&places, Provider::Crush);
+        assert_eq!(project[..2], ["/r/a/b/.crush.json", "/r/a/b/crush.json"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_asked_and_a_home_is_no_project() {
+        let bare = Places { cwd: "/p".into(), ..Places::default() };
+        assert!(bare.sources().iter().all(|source| source.level == Level::Project));
+        let home = Places { cwd: "/h".into(), repository: None, ..places() };
+        let cursor: Vec<Source> =
+            home.sources().into_iter().filter(|s| s.provider == Provider::Cursor).collect();
+        assert_eq!(cursor, [Source::file(Provider::Cursor, Level::User, "/h/.cursor/mcp.json")]);
+    }
 
     /// D59, G59.
     #[test]

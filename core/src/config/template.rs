@@ -50,6 +50,34 @@ pub enum Variables {
     Native,
 }
 
+impl Variables {
+    /// Whether variables of the tool itself count among them.
+    pub(super) const fn has_constants(self) -> bool {
+        match self {
+            Self::BracesEnv
+            | Self::BracesEnvOrFile
+            | Self::BracesEnvOrInput
+            | Self::Dollar
+            | Self::Native => true,
+            Self::None
+            | Self::Braces
+            | Self::BracesOrWhole
+            | Self::Documented
+            | Self::DollarInHeaders
+            | Self::DollarOrShell
+            | Self::Curly
+            | Self::Mustache => false,
+        }
+    }
+
+    /// A text with `$` for each of its placeholders.
+    pub(super) fn veiled(self, text: &str) -> String {
+        let template = Template::of(text, Role::Word, self, &BTreeMap::new());
+        let parts = template.parts.iter();
+        parts.map(|part| if let Part::Text(text) = part { text.as_str() } else { "$" }).collect()
+    }
+}
+
 /// What a text is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {

@@ -42,7 +42,7 @@ pub fn validate(name: &str, kind: Option<&str>, command: &str, url: &str) -> Vec
                 fault(lacks(url), message);
             }
         }
-        Some(kind @ ("http" | "sse")) => {
+        Some(kind @ ("http" | "sse" | "remote")) => {
             if url.is_empty() {
                 let message = format!("Server \"{name}\": {kind} server requires \"url\" field");
                 fault(lacks(command), message);

@@ -33,10 +33,11 @@ mod straggler;
 mod trust;
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::config::Source;
+use crate::config::{Environment, Source, Surroundings};
 use crate::entropy::Entropy;
 use crate::error::Cause;
 use crate::event::Event;
@@ -65,12 +66,27 @@ pub struct HubOptions {
     pub policy: Policy,
     /// The configurations to read, the strongest first.
     pub sources: Vec<Source>,
+    /// The names of the host's variables.
+    pub environment: Environment,
+    /// The user's home, if it is known.
+    pub home: Option<String>,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
     /// Whether servers' standard error is passed on as events.
     pub forward_stderr: bool,
     /// What chance is made of.
     pub entropy: Entropy,
+}
+
+impl HubOptions {
+    /// What the configuration is read in.
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            environment: &self.environment,
+            project: &self.setting.cwd,
+            home: self.home.as_deref(),
+        }
+    }
 }
 
 /// All servers of a runtime.
@@ -127,7 +143,7 @@ pub enum Worth {
     /// They come from the cache; a call waits for the server.
     Deferred,
     /// They came from the cache and the server failed; why, in one line.
-    Failed(alloc::string::String),
+    Failed(String),
 }
 
 impl Hub {
@@ -188,7 +204,7 @@ impl Hub {
                 if self.options.forward_stderr
                     && let Some(server) = self.by_conn.get(&conn)
                 {
-                    let text = alloc::string::String::from_utf8_lossy(&bytes).into_owned();
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
                     out.event(Event::Complained { server: server.clone(), text });
                 }
                 self.with_server(conn, now, out, |server, _| {

@@ -99,7 +99,10 @@ impl Hub {
             resolved: None,
         };
         for (at, source) in options.sources.iter().enumerate() {
-            let part = source.text.as_ref().map(|text| config::parse::read(source, text));
+            let part = source
+                .text
+                .as_ref()
+                .map(|text| config::parse::read_in(source, text, options.surroundings()));
             if part.is_none() {
                 let read = ReadId::new(self.next_read.next());
                 reading.missing.insert(read, at);
@@ -138,7 +141,8 @@ impl Hub {
             Found::Nothing => {}
         }
         if let Some(part) = reading.parts.get_mut(at) {
-            *part = Some(config::parse::found(source, origin.as_deref(), &found));
+            let around = self.options.surroundings();
+            *part = Some(config::parse::found_in(source, origin.as_deref(), &found, around));
         }
         self.apply_if_complete(now, out);
     }

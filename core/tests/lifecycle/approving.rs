@@ -31,12 +31,7 @@ impl Project {
     }
 
     fn at(path: &str, origin: &str, text: &str) -> Self {
-        let source = Source {
-            provider: Provider::Shared,
-            level: Level::Project,
-            path: path.into(),
-            text: None,
-        };
+        let source = Source::file(Provider::Shared, Level::Project, path);
         let play = Play::with(Options::new("/p", vec![source]));
         let (path, origin, text) = (path.into(), origin.into(), text.into());
         Self { play, path, origin, text, approved: BTreeSet::new(), ops: 0 }

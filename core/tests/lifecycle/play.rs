@@ -188,8 +188,8 @@ pub(crate) fn stored() -> Vec<u8> {
 pub(crate) fn file_options(path: &str) -> Options {
     let places = tidegate_core::config::Places {
         cwd: "/project".into(),
-        config_dir: None,
         explicit: vec![path.into()],
+        ..Default::default()
     };
     Options::new("/project", places.sources())
 }

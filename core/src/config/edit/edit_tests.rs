@@ -5,7 +5,7 @@ use crate::config::source::{Level, Provider};
 use crate::config::{Stdio, Transport};
 
 fn source() -> Source {
-    Source { provider: Provider::Tidegate, level: Level::User, path: "f".into(), text: None }
+    Source::file(Provider::Tidegate, Level::User, "f")
 }
 
 fn after(text: &str, change: &Edit) -> String {

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::config::jsonc::{Piece, PieceKind};
+use crate::config::syntax::jsonc::{Piece, PieceKind};
 
 /// How something is printed that is put into a text.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::page::Shape;
-use crate::config::jsonc::{Node, Value};
+use crate::config::syntax::{Node, Value};
 
 /// A text in quotes.
 pub(super) fn text(text: &str) -> String {
@@ -27,7 +27,7 @@ pub(super) fn value(node: &Node<'_>, shape: Shape<'_>) -> String {
     match &node.value {
         Value::Null => "null".into(),
         Value::Bool(value) => flag(*value).into(),
-        Value::Number(number) => (*number).into(),
+        Value::Number(number) => String::from(&**number),
         Value::Text(value) => text(value),
         Value::List(items) => {
             let one_line = Shape { lines: None, ..shape };

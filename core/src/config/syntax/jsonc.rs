@@ -5,7 +5,7 @@
 //! errors here.
 
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -15,78 +15,10 @@ use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-/// A value and where it stands.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node<'a> {
-    pub(super) value: Value<'a>,
-    /// The bytes of its text, quotes and brackets included.
-    pub(super) span: Range<usize>,
-    /// The line it starts at, from 1.
-    pub(super) line: u32,
-}
-
-/// A value.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
-    Null,
-    Bool(bool),
-    /// As written.
-    Number(&'a str),
-    Text(Cow<'a, str>),
-    List(Vec<Node<'a>>),
-    /// In the order of the file, repeated keys included.
-    Map(Vec<Member<'a>>),
-}
-
-/// A member of a map.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Member<'a> {
-    pub(super) key: Cow<'a, str>,
-    /// The line its key stands at, from 1.
-    pub(super) line: u32,
-    pub(super) node: Node<'a>,
-}
-
-/// What was read.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Document<'a> {
-    /// `None` if there is nothing but white space and comments.
-    pub(super) root: Option<Node<'a>>,
-    /// The strictest syntax that reads it.
-    pub(super) syntax: Syntax,
-}
-
-/// How strict a syntax is, the strictest first.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Syntax {
-    /// JSON.
-    Json,
-    /// With comments and trailing commas.
-    Jsonc,
-    /// With single quotes and bare keys too.
-    Loose,
-}
-
-/// Why a text was not read.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Fault {
-    /// From 1.
-    pub(super) line: u32,
-    /// In characters, from 1.
-    pub(super) column: u32,
-    pub(super) kind: FaultKind,
-}
-
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum FaultKind {
-    /// Nested deeper than the parser goes (at least 128 levels, at most 512).
-    TooDeep,
-    /// The parser's words.
-    Syntax(String),
-}
+use super::{Document, Fault, FaultKind, Member, Node, Syntax, Value};
 
 /// Reads a text by the strictest syntax that can.
-pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
+pub(in crate::config) fn parse(text: &str) -> Result<Document<'_>, Fault> {
     let mut fault = None;
     for syntax in [Syntax::Json, Syntax::Jsonc, Syntax::Loose] {
         match parse_to_ast(text, &CollectOptions::default(), &options(syntax)) {
@@ -106,7 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Fault> {
 }
 
 /// Where the comments of a text that [`parse`] reads stand.
-pub(super) fn comments(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
+pub(in crate::config) fn comments(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let tokens = parse_to_ast(text, &collect, &options(syntax)).ok().and_then(|all| all.tokens);
     let is_comment = |token: &TokenAndRange<'_>| {
@@ -118,14 +50,14 @@ pub(super) fn comments(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
 
 /// A token of a text and where it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Piece {
-    pub(super) span: Range<usize>,
-    pub(super) kind: PieceKind,
+pub(in crate::config) struct Piece {
+    pub(in crate::config) span: Range<usize>,
+    pub(in crate::config) kind: PieceKind,
 }
 
 /// What a token is, as far as an editor has to know.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum PieceKind {
+pub(in crate::config) enum PieceKind {
     Comma,
     /// A comment that may stand in the middle of a line.
     Block,
@@ -136,7 +68,7 @@ pub(super) enum PieceKind {
 }
 
 /// The tokens of a text that [`parse`] reads, in their order.
-pub(super) fn pieces(text: &str, syntax: Syntax) -> Vec<Piece> {
+pub(in crate::config) fn pieces(text: &str, syntax: Syntax) -> Vec<Piece> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
     let tokens = parse_to_ast(text, &collect, &options(syntax)).ok().and_then(|all| all.tokens);
     let piece = |token: TokenAndRange<'_>| {
@@ -209,7 +141,7 @@ impl<'a> Lines<'a> {
         let value = match value {
             ast::Value::NullKeyword(_) => Value::Null,
             ast::Value::BooleanLit(lit) => Value::Bool(lit.value),
-            ast::Value::NumberLit(lit) => Value::Number(lit.value),
+            ast::Value::NumberLit(lit) => Value::Number(Cow::Borrowed(lit.value)),
             ast::Value::StringLit(lit) => Value::Text(lit.value),
             ast::Value::Array(array) => {
                 Value::List(array.elements.into_iter().map(|each| self.node(each)).collect())
@@ -229,27 +161,6 @@ impl<'a> Lines<'a> {
         };
         Member { key, line, node: self.node(property.value) }
     }
-}
-
-impl Value<'_> {
-    /// What it is, for a message.
-    pub(super) const fn noun(&self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Bool(_) => "a boolean",
-            Self::Number(_) => "a number",
-            Self::Text(_) => "text",
-            Self::List(_) => "a list",
-            Self::Map(_) => "an object",
-        }
-    }
-}
-
-/// The member that counts: the last one with this key, unless it is null, which is as good as
-/// absent.
-pub(super) fn last<'t, 'a>(members: &'t [Member<'a>], key: &str) -> Option<&'t Member<'a>> {
-    let found = members.iter().rev().find(|member| member.key == key);
-    found.filter(|member| member.node.value != Value::Null)
 }
 
 #[cfg(test)]

@@ -1,0 +1,26 @@
+//! opencode.
+
+use super::super::syntax::Syntax;
+use super::super::template::Variables;
+use super::dialect::{Dialect, Ease};
+use super::{Tool, project, user};
+
+pub(super) const TOOL: Tool = Tool {
+    display: "OpenCode",
+    priority: 55,
+    dialect: Dialect {
+        sections: &["mcp"],
+        dedicated: false,
+        syntax: Syntax::Jsonc,
+        variables: Variables::Curly,
+        ease: Ease::CommandList,
+        ..Dialect::USUAL
+    },
+    files: &[
+        project(&["<up>/opencode.jsonc"]),
+        project(&["<up>/opencode.json"]),
+        user(&["$OPENCODE_CONFIG"]),
+        user(&["$OPENCODE_CONFIG_DIR/opencode.jsonc", "<xdg>/opencode/opencode.jsonc"]),
+        user(&["$OPENCODE_CONFIG_DIR/opencode.json", "<xdg>/opencode/opencode.json"]),
+    ],
+};
