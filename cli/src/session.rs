@@ -224,14 +224,14 @@ impl Session {
             .then(|| Trouble::Usage(problems::one_line(problem, &self.places)))
     }
 
-    /// What of the configuration cannot be used, a line each: the reason for a missing server is
-    /// probably among it.
+    /// The files that cannot be used, a line each: what is missing is probably in one of them.
     pub(crate) async fn obstacles(&self) -> String {
         self.told(&self.host.status().await.problems)
     }
 
     fn told(&self, problems: &[Problem]) -> String {
-        let grave = |problem: &&Problem| problem.severity == Severity::Error;
+        let grave =
+            |problem: &&Problem| problem.severity == Severity::Error && problem.server.is_none();
         let line = |problem| format!("\n  {}", problems::one_line(problem, &self.places));
         problems.iter().filter(grave).take(PROBLEMS_TOLD).map(line).collect()
     }
