@@ -270,6 +270,8 @@ impl Definition {
         let mut exact = json!(self);
         if let Some(members) = exact.as_object_mut() {
             members.remove("enabled");
+            // They follow from the place of the file.
+            members.remove("constants");
             let source = members.get_mut("source").and_then(serde_json::Value::as_object_mut);
             source.and_then(|source| source.remove("line"));
         }
