@@ -34,7 +34,8 @@ pub struct Limits {
     pub subscribing_at_once: usize,
     /// How many calls may be open at once, over all servers. Default 4,096.
     pub open_calls: usize,
-    /// How many operations may be open at once, starts among them. Default 4,096.
+    /// How many operations may be open at once, starts among them: each is looked at
+    /// whenever something happened. Default 1,024.
     pub open_ops: usize,
     /// How many problems are kept for the status; later ones are counted. Default 1,000.
     pub problems: usize,
@@ -59,7 +60,7 @@ impl Default for Limits {
             subscriptions_per_server: 1_000,
             subscribing_at_once: 16,
             open_calls: 4_096,
-            open_ops: 4_096,
+            open_ops: 1_024,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
             servers: 20_000,
