@@ -1,0 +1,60 @@
+//! What a call that fails says to whoever has to act.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, demo, script, stderr, stdout};
+
+/// A server that is greeted and has one tool, and goes on with `then` once that is called.
+fn greeted(then: &str) -> Value {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let tools = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"work","inputSchema":{"type":"object"}}]}}"#;
+    script(&format!("read a; echo '{hello}'; read b; read c; echo '{tools}'; read d; {then}"))
+}
+
+/// A server that dies in mid-call is named, with its status and its last words.
+#[test]
+fn a_call_whose_server_dies_says_how_it_ended_and_the_last_it_said() {
+    let dying = greeted("echo 'out of luck' >&2; exit 9");
+    let sandbox = Sandbox::new(&json!({ "frail": dying }));
+    let output = sandbox.run(&["call", "frail", "work"]);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("Transport closed"), "{told}");
+    assert!(told.contains("Server \"frail\" exited with status 9"), "{told}");
+    assert!(told.contains("│ out of luck"), "{told}");
+    sandbox.assert_nothing_is_left();
+}
+
+#[test]
+fn a_call_that_takes_too_long_says_whose_it_was_and_how_to_allow_more() {
+    let sandbox = Sandbox::new(&json!({ "lazy": greeted("cat > /dev/null") }));
+    let output = sandbox.run(&["call", "lazy", "work", "--timeout", "900"]);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("Request timeout after 900ms"), "{told}");
+    assert!(told.contains("\"work\" of server \"lazy\""), "{told}");
+    assert!(told.contains("--timeout"), "{told}");
+}
+
+#[test]
+fn a_tool_that_is_missing_because_a_file_is_broken_says_so() {
+    let sandbox = Sandbox::new(&json!({}));
+    fs::write(sandbox.path(".mcp.json"), "{\n \"mcpServers\": {,}}").unwrap();
+    for args in [&["call", "a", "b"][..], &["call", "mcp_a_b"]] {
+        let output = sandbox.bare(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(".mcp.json:2"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn arguments_that_are_none_are_shown_as_they_should_be() {
+    let sandbox = Sandbox::new(&json!({ "fast": demo("fast") }));
+    for args in [&["call", "mcp_fast_add", "a=1"][..], &["call", "fast", "add", "a=1"]] {
+        let output = sandbox.run(args);
+        assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
+        assert!(stderr(&output).contains("--arg a=1"), "{}", stderr(&output));
+    }
+}
