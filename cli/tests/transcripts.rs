@@ -17,6 +17,9 @@ fn the_command_prints_what_is_documented() {
     trycmd::TestCases::new()
         // The demo's servers are started by name, as anybody's are.
         .env("PATH", format!("{folder}:{path}"))
+        // What the machine's owner has configured for other tools is not ours to test.
+        .env("HOME", place("home"))
+        .env("XDG_CONFIG_HOME", place("home/.config"))
         .env("TIDEGATE_CONFIG_DIR", place("config"))
         .env("TIDEGATE_CACHE_DIR", place("cache"))
         .env("TIDEGATE_STATE_DIR", place("state"))

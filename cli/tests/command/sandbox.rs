@@ -38,6 +38,8 @@ impl Sandbox {
         command
             .args(args)
             .current_dir(self.0.path())
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("home/.config"))
             .env("TIDEGATE_CONFIG_DIR", self.path("config"))
             .env("TIDEGATE_CACHE_DIR", self.path("cache"))
             .env("TIDEGATE_STATE_DIR", self.path("state"))
