@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use crate::command::Command;
+use crate::config::resolve::Told;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::held::Held;
@@ -151,6 +152,13 @@ impl Runtime {
     #[must_use]
     pub const fn prompts(&self) -> &Arc<Prompts> {
         self.hub.prompts()
+    }
+
+    /// What became of every definition of every file when the configuration was last read, in
+    /// the order of precedence: which count, which do not and why.
+    #[must_use]
+    pub fn sources(&self) -> &[Told] {
+        self.hub.fates()
     }
 
     /// What the runtime knows about its servers.

@@ -15,6 +15,7 @@ mod endpoint;
 mod entry;
 pub mod environment;
 mod field;
+pub mod filter;
 mod format;
 mod mask;
 mod nearest;
@@ -34,5 +35,6 @@ mod words;
 
 pub use definition::{Auth, Definition, Remote, SourceRef, Stdio, ToolFilter, Transport};
 pub use environment::Environment;
+pub use filter::Filters;
 pub use source::{Level, Places, Provider, Source, Surroundings};
 pub use template::{Part, Role, Template, Variables};

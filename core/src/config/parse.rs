@@ -25,6 +25,8 @@ use crate::input::Found;
 /// What one file says.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Reading {
+    /// The file.
+    pub path: String,
     /// Its definitions in the order of the file; those that are not valid among them, with the
     /// messages of the validation for a transport.
     pub definitions: Vec<Definition>,
@@ -97,6 +99,7 @@ pub fn read_in(source: &Source, bytes: &[u8], surroundings: Surroundings<'_>) ->
     {
         reading = definitions(&root, source, dialect, surroundings, &mut report);
     }
+    reading.path.clone_from(&source.path);
     reading.problems = report.problems;
     reading.problems.sort_by_key(|problem| problem.line);
     reading

@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::config::resolve::Told;
 use crate::event::Event;
 use crate::id::ServerName;
 use crate::outbox::Outbox;
@@ -81,6 +82,12 @@ impl Hub {
     #[must_use]
     pub const fn resources(&self) -> &Arc<Resources> {
         &self.live.resources
+    }
+
+    /// What became of every definition of every file.
+    #[must_use]
+    pub fn fates(&self) -> &[Told] {
+        &self.fates
     }
 
     /// The prompts of all connected servers.

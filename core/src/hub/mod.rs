@@ -37,6 +37,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::config::resolve::Told;
 use crate::config::{Environment, Source, Surroundings};
 use crate::entropy::Entropy;
 use crate::error::Cause;
@@ -105,6 +106,8 @@ pub struct Hub {
     retries: BTreeSet<(Timestamp, ServerName)>,
     entropy: Entropy,
     reading: Option<Reading>,
+    /// What became of every definition of every file.
+    fates: Vec<Told>,
     /// The servers whose definitions a project brought along and the user has not approved.
     unapproved: BTreeSet<ServerName>,
     /// Whose stored list each read asks for.
@@ -165,6 +168,7 @@ impl Hub {
             retries: BTreeSet::new(),
             entropy,
             reading: None,
+            fates: Vec::new(),
             unapproved: BTreeSet::new(),
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::config::filter::Filters;
 pub use crate::server::live::Extras;
 pub use crate::server::refresh::ListChanged;
 pub use crate::server::stop::StopLadder;
@@ -48,6 +49,8 @@ pub struct Policy {
     pub names: Names,
     /// Which definitions run without the user's approval.
     pub trust: Trust,
+    /// Which definitions are left out. Default: none; documented: those of the Exa search.
+    pub filters: Filters,
     /// The ladder that ends a process.
     pub stop: StopLadder,
 }
@@ -142,6 +145,7 @@ impl Default for Policy {
             reconnect: Reconnect::OnLoss(Backoff::default()),
             names: Names::Distinct,
             trust: Trust::Ask,
+            filters: Filters::default(),
             stop: StopLadder::default(),
         }
     }
@@ -160,6 +164,7 @@ impl Policy {
             reconnect: Reconnect::Off,
             names: Names::Documented,
             trust: Trust::All,
+            filters: Filters::documented(),
             ..Self::default()
         }
     }

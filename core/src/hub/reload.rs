@@ -156,7 +156,9 @@ impl Hub {
             return;
         };
         let parts = core::mem::take(&mut reading.parts).into_iter().flatten().collect();
-        let mut resolved = config::resolve::resolve(parts, self.options.setting.limits.servers);
+        let servers_max = self.options.setting.limits.servers;
+        let filters = &self.options.policy.filters;
+        let mut resolved = config::resolve::resolve_with(parts, filters, servers_max);
         if let Some(why) = reading.unreadable.take().filter(|_| reading.legible == 0) {
             resolved.problems.push(discovery_failed(&why));
         }
@@ -174,6 +176,7 @@ impl Hub {
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
         let Some(Reading { reloads, starts, early, .. }) = self.reading.take() else { return };
         self.problems.set_configured(resolved.problems, out);
+        self.fates = resolved.fates;
         if starts {
             self.wake();
         }
