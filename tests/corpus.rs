@@ -37,6 +37,20 @@ fn every_configuration_of_the_corpus_is_read_and_redacted_soundly() {
     assert!(replay("config", tidegate_sim::fuzz::config) > 0);
 }
 
+/// G55, G67: every tool, every language.
+#[test]
+fn every_file_of_other_tools_in_the_corpus_is_read_and_redacted_soundly() {
+    for (target, run) in [
+        ("toml", tidegate_sim::fuzz::toml as fn(&[u8])),
+        ("yaml", tidegate_sim::fuzz::yaml),
+        ("tools", tidegate_sim::fuzz::tools),
+    ] {
+        assert!(replay(target, run) > 0, "{target}");
+    }
+    // What was found for one language is something to refuse in the others.
+    replay("config", tidegate_sim::fuzz::tools);
+}
+
 /// G57.
 #[test]
 fn every_file_of_the_corpus_is_edited_soundly() {

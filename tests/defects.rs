@@ -29,6 +29,8 @@ macro_rules! tell {
 
 #[path = "defects/connection.rs"]
 mod connection;
+#[path = "defects/files.rs"]
+mod files;
 #[path = "defects/loss.rs"]
 mod loss;
 #[path = "defects/view.rs"]

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::format::Provider;
+pub use super::format::{Provider, table};
 use crate::bytes::Bytes;
 
 /// How many folders up from the project are looked into at most.

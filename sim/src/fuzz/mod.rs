@@ -5,12 +5,14 @@
 
 mod config;
 mod edit;
+mod formats;
 mod lines;
 mod rpc;
 mod story;
 
 pub use config::config;
 pub use edit::edit;
+pub use formats::{toml, tools, yaml};
 pub use lines::lines;
 pub use rpc::rpc;
 pub use story::story;

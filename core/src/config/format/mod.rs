@@ -24,6 +24,7 @@ mod mcporter;
 mod oh_my_pi;
 mod opencode;
 mod roo;
+mod table;
 mod tidegate;
 mod vscode;
 mod warp;
@@ -35,6 +36,8 @@ use serde::{Deserialize, Serialize};
 
 use self::dialect::Dialect;
 use super::source::Level;
+
+pub use table::table;
 
 /// A tool, or a way to give a configuration.
 #[derive(Debug)]

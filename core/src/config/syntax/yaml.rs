@@ -19,6 +19,15 @@ pub(super) const EXPANSION_MAX: usize = 1024 * 1024;
 
 /// Reads a text; `None` if there is nothing but white space and comments.
 pub(super) fn parse(text: &str) -> Result<Option<Node<'_>>, Fault> {
+    tree(text).map_err(|mut fault| {
+        // The end of a text counts as a line of its own in the parser.
+        let breaks = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).count();
+        fault.line = fault.line.min(number(breaks).saturating_add(1));
+        fault
+    })
+}
+
+fn tree(text: &str) -> Result<Option<Node<'_>>, Fault> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| scan_fault(&error))?;

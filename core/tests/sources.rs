@@ -1,0 +1,36 @@
+//! `SOURCES.md` says what the code says; `WRITE=1` writes it.
+
+use std::fs;
+use std::path::Path;
+
+use tidegate_core::config::source::table;
+
+const HEAD: &str = "# Where servers are looked for
+
+Made from the code: `WRITE=1 cargo test -p tidegate-core --test sources`.
+
+Every file is read where it is and never written unless the user names it. Of two definitions of one name the
+one of the tool with the higher priority wins, then the tool that is listed first, then the file that is listed first;
+a definition that is not valid or left out by a setting hides no other, and nothing is merged. What a project brings
+along runs nothing until the user has approved it.
+
+`~` is the home, `<project>` the working directory, `<up>` that and every folder above it up to the repository's,
+`<config>` where programs keep what the user configures (`~/.config` or `$XDG_CONFIG_HOME`, on macOS
+`~/Library/Application Support`, on Windows `%APPDATA%`), `<xdg>` the same on Linux and `~/.config` on macOS,
+`<appdata>` is `%APPDATA%` on Windows and nothing elsewhere, `<own>` Tidegate's own directory. `$NAME` is a variable
+of the host; of several places the first one whose start is known counts. What a placeholder of editors is:
+`${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`, `${/}`. In `*` stands the
+project.
+
+";
+
+#[test]
+fn the_table_of_sources_says_what_the_code_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("SOURCES.md");
+    let wanted = format!("{HEAD}{}", table());
+    if std::env::var_os("WRITE").is_some() {
+        fs::write(&path, &wanted).expect("a file");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == wanted, "WRITE=1 writes core/SOURCES.md as\n{wanted}");
+}
