@@ -4,7 +4,7 @@
 //! nothing behind.
 
 use tidegate_core::error::Exit;
-use tidegate_core::hub::policy::Policy;
+use tidegate_core::hub::policy::{Policy, Watch};
 use tidegate_core::input::{Found, Target};
 use tidegate_sim::scene::{Entry, Scene};
 use tidegate_sim::script::{Fault, Script, Spawn, Stopping};
@@ -351,6 +351,23 @@ fn a_reload_keeps_restarts_stops_and_starts() -> Result<(), Violation> {
     let changed = Entry { version: 2, ..Entry::new("changed") };
     world.set_config(vec![changed, Entry::new("same"), Entry::new("new")]);
     world.reload()?;
+    world.run_until_quiet()?;
+    tell!(world)
+}
+
+/// Saving a file twice is one reading, what it says anew is followed, and what it said before
+/// goes on.
+#[test]
+fn a_file_that_is_saved_is_read_again_when_it_is_left_alone() -> Result<(), Violation> {
+    let mut policy = Policy::default();
+    policy.watch = Watch::follow();
+    let mut world = started(&Scene::new(policy).server("same", Script::default()))?;
+    world.driver.set_script("new", Script::default());
+    world.save_config(vec![Entry::new("same")])?;
+    world.run_for(100)?;
+    world.save_config(vec![Entry::new("same"), Entry::new("new")])?;
+    world.run_until_quiet()?;
+    world.save_config(vec![Entry::new("same"), Entry::new("new")])?;
     world.run_until_quiet()?;
     tell!(world)
 }

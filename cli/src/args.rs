@@ -170,7 +170,7 @@ pub(crate) enum Command {
     /// Add a server to the project's configuration, or to your own
     ///
     ///   tidegate add time -- uvx mcp-server-time
-    ///   tidegate add github --scope user --url https://api.example.com/mcp --token '${GITHUB_TOKEN}'
+    ///   tidegate add github --scope user --url api.example.com/mcp --token '${GITHUB_TOKEN}'
     #[command(verbatim_doc_comment)]
     Add(AddArgs),
     /// Remove a server from the file that its definition in use stands in

@@ -26,6 +26,12 @@ pub enum Command {
         /// Files longer than this are `Unreadable`.
         bytes_max: u64,
     },
+    /// Watch these files, those that do not exist too, until the end; each change is told by
+    /// `FilesChanged`. Ordered once at most.
+    Watch {
+        /// The files.
+        paths: Vec<String>,
+    },
     /// Read what the user approved; answered by `ApprovalsRead`. Ordered only if a project
     /// brought along a definition that may not run without.
     ReadApprovals {

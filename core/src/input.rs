@@ -194,6 +194,8 @@ pub enum Fact {
         /// What was found.
         found: Found,
     },
+    /// Something about the files of a `Watch` may have changed. May come too often.
+    FilesChanged,
     /// The user's approvals were read.
     ApprovalsRead {
         /// Which read this answers.

@@ -149,6 +149,7 @@ impl Display for Text<'_, Fact> {
             Fact::ApprovalsRead { read, approved } => {
                 write!(f, "ApprovalsRead {read} {} approved", approved.len())
             }
+            Fact::FilesChanged => f.write_str("FilesChanged"),
             Fact::CacheRead { read, found, age_ms } => {
                 write!(f, "CacheRead {read} {}", Text(found))?;
                 if *age_ms > 0 { write!(f, " {age_ms}ms old") } else { Ok(()) }
@@ -183,6 +184,7 @@ impl Display for Text<'_, Command> {
             Command::ReadConfig { read, path, bytes_max: _ } => {
                 write!(f, "ReadConfig {read} {path}")
             }
+            Command::Watch { paths } => write!(f, "Watch {}", paths.join(" ")),
             Command::ReadApprovals { read } => write!(f, "ReadApprovals {read}"),
             Command::ReadCache { read, key } => write!(f, "ReadCache {read} {}", Short(key)),
             Command::WriteCache { key, content } => {

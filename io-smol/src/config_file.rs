@@ -1,7 +1,7 @@
 //! Editing configuration files where they are: locked, read, edited and replaced as a whole.
 //!
 //! Blocking; what a file says before and after is the core's
-//! ([`edit`](tidegate_core::config::edit)).
+//! ([`tidegate_core::config::edit`]).
 
 use std::fmt;
 use std::path::Path;

@@ -32,6 +32,7 @@ use crate::process::Signal;
 use crate::record::Recorder;
 use crate::settings::{Settings, unique};
 use crate::spawn::Spawner;
+use crate::watcher::Watcher;
 
 /// How long the driver takes at most, once every server is gone, to look for what they left
 /// behind, to end its guard and to write its cache and its trace.
@@ -50,6 +51,7 @@ pub struct Driver {
     connections: Connections,
     errands: Errands,
     recorder: Option<Recorder>,
+    watcher: Option<Watcher>,
     phase: Phase,
     /// What was taken out of the inbox and not handled yet.
     batch: VecDeque<Stamped>,
@@ -94,6 +96,7 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
             Arc::clone(&inbox),
         ),
         recorder: recorder.transpose()?,
+        watcher: None,
         phase: Phase::Running,
         batch: VecDeque::new(),
         problems: Vec::new(),
@@ -297,6 +300,7 @@ impl Driver {
             Command::ReadConfig { read, path, bytes_max } => {
                 self.errands.read_config(read, path, bytes_max);
             }
+            Command::Watch { paths } => self.watcher = Watcher::start(paths, &self.inbox),
             Command::ReadApprovals { read } => self.errands.read_approvals(read),
             Command::ReadCache { read, key } => self.errands.read_cache(read, key),
             Command::WriteCache { key, content } => self.errands.write_cache(key, content),
@@ -342,6 +346,7 @@ impl Driver {
 
     /// Has everything ended that is the driver's own; how many [`Message::Ended`] will come.
     fn end(&mut self) -> usize {
+        self.watcher = None;
         let spawned = self.connections.retire();
         let recorded = self.recorder.take().is_some();
         let caching = self.errands.end();

@@ -86,6 +86,7 @@ mod settings;
 pub mod signals;
 mod spawn;
 mod subagent;
+mod watcher;
 pub mod whole_file;
 
 pub use approvals::{Approvals, Granted};

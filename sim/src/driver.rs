@@ -59,6 +59,8 @@ pub struct Driver {
     reads: Held<BTreeMap<ReadId, (Timestamp, Fact)>>,
     /// How many reads were asked for, if they are numbered one by one.
     reads_made: u64,
+    /// The files that are watched.
+    watched: Vec<String>,
     processes: BTreeMap<ConnId, Held<Running>>,
     gone: Held<BTreeSet<ConnId>>,
     left: Vec<ServerName>,
@@ -74,6 +76,12 @@ struct Running {
 }
 
 impl Driver {
+    /// Whether a file is watched.
+    #[must_use]
+    pub fn watches(&self, path: &str) -> bool {
+        self.watched.iter().any(|watched| watched == path)
+    }
+
     /// Obeys one order.
     pub fn execute(&mut self, command: Command, now: Timestamp) {
         let answer_at = now.plus(self.read_ms);
@@ -96,6 +104,7 @@ impl Driver {
                 let fact = Fact::ConfigRead { read, origin, found };
                 self.reads.insert(read, (answer_at, fact));
             }
+            Command::Watch { paths } => self.watched = paths,
             Command::ReadApprovals { read } => {
                 let approved = self.approved.iter().copied().collect();
                 self.reads.insert(read, (answer_at, Fact::ApprovalsRead { read, approved }));

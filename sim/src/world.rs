@@ -16,7 +16,7 @@ use tidegate_core::command::Command;
 use tidegate_core::error::Exit;
 use tidegate_core::event::Event;
 use tidegate_core::id::{CallId, OpId};
-use tidegate_core::input::{Input, NewCall, Request, Target};
+use tidegate_core::input::{Fact, Input, NewCall, Request, Target};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
@@ -27,7 +27,7 @@ use crate::laws::{Breach, Law, Laws, Seen};
 use crate::machine::Machine;
 use crate::model::Model;
 use crate::replay;
-use crate::scene::Entry;
+use crate::scene::{CONFIG, Entry};
 use crate::violation::Violation;
 
 /// One simulated run.
@@ -216,6 +216,19 @@ impl<M: Machine> World<M> {
     pub fn set_config(&mut self, entries: Vec<Entry>) {
         self.driver.set_config(&entries);
         self.model.set_file(entries);
+    }
+
+    /// Writes the configuration file, and whoever watches it hears of that.
+    ///
+    /// # Errors
+    /// If a law is broken.
+    ///
+    /// # Panics
+    /// If it is not watched.
+    pub fn save_config(&mut self, entries: Vec<Entry>) -> Result<(), Violation> {
+        assert!(self.driver.watches(CONFIG), "nobody watches the file");
+        self.set_config(entries);
+        self.feed(Some(Input::Io(Fact::FilesChanged)))
     }
 
     /// Ends a server's process, if it runs. The news of it is due at once.

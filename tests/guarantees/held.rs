@@ -67,6 +67,7 @@ fn with_nothing_running_no_news_leads_to_an_order() -> Result<(), Violation> {
         Fact::ConfigRead { read, origin: None, found: content("{\"mcpServers\":{}}") },
         Fact::ApprovalsRead { read, approved: BTreeSet::new() },
         Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 },
+        Fact::FilesChanged,
     ];
     for fact in facts {
         world.feed(Some(Input::Io(fact.clone())))?;

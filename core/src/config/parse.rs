@@ -39,6 +39,28 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Whether the file could be read as a whole, whatever is wrong with parts of it. One that
+    /// is being written just then could not.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let breaks = |problem: &Problem| {
+            problem.severity == Severity::Error
+                && matches!(
+                    problem.category,
+                    Category::UnreadableFile
+                        | Category::FileTooLarge
+                        | Category::EncodingInvalid
+                        | Category::SyntaxError
+                        | Category::DepthLimit
+                        | Category::WrongRootType
+                        | Category::WrongSectionType
+                )
+        };
+        // A file that was emptied to be written anew says nothing of its own accord.
+        let empty = |problem: &Problem| problem.category == Category::EmptyFile;
+        !self.problems.iter().any(|problem| breaks(problem) || empty(problem))
+    }
+
     /// The same, of a file that really is there.
     #[must_use]
     pub fn at(mut self, origin: Option<&str>) -> Self {

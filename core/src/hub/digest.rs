@@ -40,6 +40,8 @@ impl Hub {
             }
         }
         self.unapproved.hash(state);
+        self.last_good.digest(state);
+        self.watching.digest(now, state);
         self.reading.is_some().hash(state);
         if let Some(reading) = &self.reading {
             reading.digest(|read| self.age(read), state);

@@ -31,6 +31,7 @@ mod slot;
 pub mod status;
 mod straggler;
 mod trust;
+mod watch;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -108,6 +109,8 @@ pub struct Hub {
     reading: Option<Reading>,
     /// What became of every definition of every file.
     fates: Vec<Told>,
+    last_good: watch::LastGood,
+    watching: watch::Watching,
     /// The servers whose definitions a project brought along and the user has not approved.
     unapproved: BTreeSet<ServerName>,
     /// Whose stored list each read asks for.
@@ -169,6 +172,8 @@ impl Hub {
             entropy,
             reading: None,
             fates: Vec::new(),
+            last_good: watch::LastGood::default(),
+            watching: watch::Watching::default(),
             unapproved: BTreeSet::new(),
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),
@@ -193,6 +198,7 @@ impl Hub {
             Fact::ApprovalsRead { read, approved } => {
                 self.handle_approvals_read(now, read, approved, out);
             }
+            Fact::FilesChanged => self.handle_files_changed(now),
             Fact::CacheRead { read, found, age_ms } => {
                 self.handle_cache_read(read, found, age_ms, out);
             }
@@ -257,6 +263,7 @@ impl Hub {
             self.tell_cancelled(expired, "the call timed out", out);
         }
         self.start_again(now, out);
+        self.read_changed(now, out);
     }
 
     /// Says what changed: states first, so that a host that hears of the gate knows them.
@@ -302,6 +309,7 @@ impl Hub {
             .chain(self.calls.deadline())
             .chain(server)
             .chain(retry)
+            .chain(self.watching.deadline(&self.options.policy.watch))
             .fold(None, |earliest, next| Deadline::earlier(earliest, Some(next)))
     }
 

@@ -15,7 +15,7 @@ use crate::time::{Deadline, Timestamp};
 
 use super::Hub;
 use super::gate::Gate;
-use super::reload::Report;
+use super::reload::{Report, Why};
 use super::slot::Standing;
 use super::straggler::Straggler;
 
@@ -60,7 +60,7 @@ impl Hub {
         self.gates.push(Gate::new(op, now, &self.options.policy));
         self.progressed = true;
         if !self.stopping {
-            self.read_config(now, None, out);
+            self.read_config(now, Why::Start, out);
         }
     }
 
@@ -72,7 +72,7 @@ impl Hub {
         if self.stopping {
             return done(op, OpResult::ShuttingDown, out);
         }
-        self.read_config(now, Some(op), out);
+        self.read_config(now, Why::Reload(op), out);
     }
 
     /// Whether an operation may begin; says so if not.

@@ -51,6 +51,8 @@ pub struct Policy {
     pub trust: Trust,
     /// Which definitions are left out. Default: none; documented: those of the Exa search.
     pub filters: Filters,
+    /// Whether changes of the configuration's files are followed by themselves.
+    pub watch: Watch,
     /// The ladder that ends a process.
     pub stop: StopLadder,
 }
@@ -109,6 +111,30 @@ pub enum Trust {
     All,
 }
 
+/// Whether changes of the configuration's files are followed by themselves.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Watch {
+    /// When the host asks for a reload (documented, and the default: who runs for a moment only
+    /// need not watch).
+    Off,
+    /// When they were left alone for a while.
+    Follow {
+        /// How long nothing may change before the files are read, in milliseconds.
+        quiet_ms: u64,
+        /// How long after the first change they are read at the latest, in milliseconds.
+        most_ms: u64,
+    },
+}
+
+impl Watch {
+    /// Follows changes after 150 ms without another one, and after 1 s at the latest.
+    #[must_use]
+    pub const fn follow() -> Self {
+        Self::Follow { quiet_ms: 150, most_ms: 1_000 }
+    }
+}
+
 impl Default for Backoff {
     fn default() -> Self {
         Self { delays_ms: vec![500, 1_000, 2_000, 4_000, 8_000], starts_max: 5, stable_ms: 30_000 }
@@ -146,6 +172,7 @@ impl Default for Policy {
             names: Names::Distinct,
             trust: Trust::Ask,
             filters: Filters::default(),
+            watch: Watch::Off,
             stop: StopLadder::default(),
         }
     }

@@ -25,6 +25,17 @@ use super::losses::Losses;
 use super::slot::{Cached, Slot, Standing};
 use super::trust::needs_approval;
 
+/// Why the configuration is read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Why {
+    /// To start what is configured.
+    Start,
+    /// The host wants it followed.
+    Reload(OpId),
+    /// Something changed in its files.
+    Changed,
+}
+
 /// A configuration that is being read.
 #[derive(Clone, Debug)]
 pub(super) struct Reading {
@@ -76,17 +87,21 @@ impl Report {
 }
 
 impl Hub {
-    /// Reads every source anew; `reload` is answered when it is applied, and without one it is
-    /// for a start.
-    pub(super) fn read_config(&mut self, now: Timestamp, reload: Option<OpId>, out: &mut Outbox) {
+    /// Reads every source anew; a reload is answered when it is applied.
+    pub(super) fn read_config(&mut self, now: Timestamp, why: Why, out: &mut Outbox) {
+        self.watch_files(out);
+        self.calm();
         let before =
             self.reading.take().map(|reading| (reading.reloads, reading.starts, reading.early));
         let (mut reloads, mut starts, mut early) = before.unwrap_or_default();
-        if reload.is_none() {
-            starts = true;
-            early.wake();
+        match why {
+            Why::Start => {
+                starts = true;
+                early.wake();
+            }
+            Why::Reload(op) => reloads.push(op),
+            Why::Changed => {}
         }
-        reloads.extend(reload);
         let options = alloc::sync::Arc::clone(&self.options);
         let mut reading = Reading {
             missing: BTreeMap::new(),
@@ -142,7 +157,8 @@ impl Hub {
         }
         if let Some(part) = reading.parts.get_mut(at) {
             let around = self.options.surroundings();
-            *part = Some(config::parse::found_in(source, origin.as_deref(), &found, around));
+            let said = config::parse::found_in(source, origin.as_deref(), &found, around);
+            *part = Some(self.last_good.settle(at, source, &found, said));
         }
         self.apply_if_complete(now, out);
     }
@@ -183,7 +199,9 @@ impl Hub {
         let names = resolved.definitions.iter().map(|definition| &definition.name);
         let decided: Vec<ServerName> =
             names.filter(|name| self.is_undecided(name)).cloned().collect();
-        let (mut report, mut skipped) = self.apply(resolved.definitions, now, out);
+        // A file that changed is no reason to try again what failed.
+        let retries = starts || !reloads.is_empty();
+        let (mut report, mut skipped) = self.apply(resolved.definitions, retries, now, out);
         let asked = self.catch_up(early, &decided, now, out);
         skipped.extend(self.leave_out(&mut report));
         let started: Vec<ServerName> =
@@ -237,6 +255,7 @@ impl Hub {
     fn apply(
         &mut self,
         mut definitions: Vec<Definition>,
+        retries: bool,
         now: Timestamp,
         out: &mut Outbox,
     ) -> (Report, Vec<(ServerName, Skip)>) {
@@ -257,7 +276,7 @@ impl Hub {
         for change in config::diff::diff(&present, &definitions) {
             match change {
                 Change::Keep(definition) if self.is_as_free(&definition) => {
-                    self.keep(definition, &mut report, &mut skipped);
+                    self.keep(definition, retries, &mut report, &mut skipped);
                 }
                 Change::Start(definition) => {
                     self.replace(definition, &mut report, &mut skipped, now)
@@ -283,10 +302,12 @@ impl Hub {
         (report, skipped)
     }
 
-    /// A definition that did not change: what runs goes on, what failed gets another try.
+    /// A definition that did not change: what runs goes on, what failed gets another try if it
+    /// is time for one.
     fn keep(
         &mut self,
         definition: Definition,
+        retries: bool,
         report: &mut Report,
         skipped: &mut Vec<(ServerName, Skip)>,
     ) {
@@ -300,6 +321,7 @@ impl Hub {
             }
             _ if slot.is_connecting() => skipped.push((name.clone(), Skip::AlreadyConnecting)),
             _ if slot.is_connected() => skipped.push((name.clone(), Skip::AlreadyConnected)),
+            _ if !retries => {}
             Standing::Wanted | Standing::Again | Standing::Later(_) | Standing::Suspended => {
                 slot.losses = Losses::default();
                 if slot.server.is_some() {

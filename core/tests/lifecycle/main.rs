@@ -14,3 +14,4 @@ mod play;
 mod recovering;
 mod reloading;
 mod starting;
+mod watching;

@@ -8,3 +8,4 @@ mod files;
 mod hosts;
 mod processes;
 mod project;
+mod watching;

@@ -135,7 +135,10 @@ impl Conns {
     /// Takes in a fact, and holds the simulated driver to its half of the contract.
     fn note(&mut self, fact: &Fact, fired: bool, limits: &Limits) {
         let (conn, ends) = match fact {
-            Fact::ConfigRead { .. } | Fact::ApprovalsRead { .. } | Fact::CacheRead { .. } => return,
+            Fact::ConfigRead { .. }
+            | Fact::FilesChanged
+            | Fact::ApprovalsRead { .. }
+            | Fact::CacheRead { .. } => return,
             Fact::Opened { conn, .. } => (conn, Some(Life::Open)),
             Fact::OpenFailed { conn, .. } | Fact::Closed { conn, .. } => (conn, Some(Life::Ended)),
             Fact::Received { conn, .. } | Fact::Complained { conn, .. } => (conn, None),
@@ -163,6 +166,7 @@ impl Conns {
     fn order(&mut self, command: &Command, now: Timestamp) -> Result<(), Breach> {
         let (conn, rung) = match command {
             Command::ReadConfig { .. }
+            | Command::Watch { .. }
             | Command::ReadApprovals { .. }
             | Command::ReadCache { .. }
             | Command::WriteCache { .. }

@@ -185,6 +185,8 @@ impl Owner {
             Command::ReadCache { read, key: _ } => {
                 self.happened(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
             }
+            // Ordered only if the policy says so.
+            Command::Watch { .. } => {}
             Command::WriteCache { .. } | Command::DropCache { .. } => {}
             Command::Open { conn, server: _, launch } => {
                 let inbox = self.inbox.clone();

@@ -1,0 +1,145 @@
+//! Files that change while the runtime runs, and files that cannot be read just then.
+//!
+//! Floor 4. The driver says that something changed and not what: everything is read again once
+//! nothing more was said for a while, and what differs is followed. So 50 changes in a second, or
+//! a file that was written anew with what it said before, come to nothing.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use crate::config::Source;
+use crate::config::parse::Reading;
+use crate::error::{Category, Problem, Severity};
+use crate::input::Found;
+use crate::outbox::Outbox;
+use crate::time::{Deadline, Timestamp};
+
+use super::Hub;
+use super::policy::Watch;
+use super::reload::Why;
+use crate::command::Command;
+
+/// Changes that are waited out.
+#[derive(Clone, Copy, Debug)]
+struct Storm {
+    first: Timestamp,
+    last: Timestamp,
+}
+
+/// What is watched and what was said of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watching {
+    /// Whether the driver was told to watch.
+    ordered: bool,
+    storm: Option<Storm>,
+}
+
+/// What each source said when it could be read last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LastGood(BTreeMap<usize, Reading>);
+
+impl LastGood {
+    /// What counts of a source that was just read: what it says, or, while it cannot be read or
+    /// is half-written, what it said before.
+    pub(super) fn settle(
+        &mut self,
+        at: usize,
+        source: &Source,
+        found: &Found,
+        reading: Reading,
+    ) -> Reading {
+        let whole = match found {
+            Found::Nothing => true,
+            Found::Unreadable(_) => false,
+            Found::Content(_) => reading.is_whole(),
+        };
+        if whole {
+            self.0.insert(at, reading.clone());
+            return reading;
+        }
+        let Some(good) = self.0.get(&at) else { return reading };
+        let mut counts = good.clone();
+        counts.problems = reading.problems;
+        if !counts.definitions.is_empty() || !counts.disabled.is_empty() {
+            counts.problems.push(still_counts(source));
+        }
+        counts
+    }
+
+    #[cfg(feature = "_explore")]
+    pub(super) fn digest(&self, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        for (at, reading) in &self.0 {
+            (at, &reading.definitions, &reading.disabled).hash(state);
+        }
+    }
+}
+
+fn still_counts(source: &Source) -> Problem {
+    Problem {
+        severity: Severity::Warning,
+        category: Category::UnreadableFile,
+        file: Some(source.path.clone()),
+        line: None,
+        column: None,
+        key: None,
+        server: None,
+        message: format!("what {} said when it could be read last still counts", source.path),
+    }
+}
+
+impl Watching {
+    /// When the files are to be read again.
+    pub(super) fn deadline(&self, policy: &Watch) -> Option<Deadline> {
+        let (Some(storm), Watch::Follow { quiet_ms, most_ms }) = (self.storm, policy) else {
+            return None;
+        };
+        let at = storm.last.plus(*quiet_ms).min(storm.first.plus(*most_ms));
+        Some(Deadline { at, why: "files changed" })
+    }
+
+    #[cfg(feature = "_explore")]
+    pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
+        use core::hash::Hash as _;
+        self.ordered.hash(state);
+        self.storm.map(|storm| (storm.first.since(now), storm.last.since(now))).hash(state);
+    }
+}
+
+impl Hub {
+    /// Has the files watched, once, before they are read the first time: no change is missed.
+    pub(super) fn watch_files(&mut self, out: &mut Outbox) {
+        if self.watching.ordered || self.options.policy.watch == Watch::Off {
+            return;
+        }
+        self.watching.ordered = true;
+        let files = self.options.sources.iter().filter(|source| source.text.is_none());
+        out.command(Command::Watch { paths: files.map(|source| source.path.clone()).collect() });
+    }
+
+    /// Something of the files that are watched changed.
+    pub(super) fn handle_files_changed(&mut self, now: Timestamp) {
+        if !self.watching.ordered || self.stopping {
+            self.stale_facts += 1;
+            return;
+        }
+        let first = self.watching.storm.map_or(now, |storm| storm.first);
+        self.watching.storm = Some(Storm { first, last: now });
+    }
+
+    /// Reads the files again if they have been left alone for long enough.
+    pub(super) fn read_changed(&mut self, now: Timestamp, out: &mut Outbox) {
+        let due = self.watching.deadline(&self.options.policy.watch);
+        if due.is_some_and(|due| due.at <= now) {
+            self.watching.storm = None;
+            if !self.stopping {
+                self.read_config(now, Why::Changed, out);
+            }
+        }
+    }
+
+    /// What changed so far is about to be read, or nothing is read any more.
+    pub(super) const fn calm(&mut self) {
+        self.watching.storm = None;
+    }
+}
