@@ -123,14 +123,21 @@ pub(super) fn unread(fault: &Fault) -> String {
         FaultKind::Syntax(words) => ("syntax", words.as_str()),
     };
     let words = words.replace(['\n', '\r'], " ");
-    format!("{UNREAD}{} {} {kind} {words}", fault.line, fault.column)
+    let breaks = "\n".repeat(fault.line.saturating_sub(1) as usize);
+    format!("{UNREAD}{} {} {kind} {words}{breaks}", fault.line, fault.column)
 }
 
 /// The fault that [`unread`] has written down.
 #[cfg(feature = "formats")]
 fn refusal(text: &str) -> Option<Fault> {
-    let mut words = text.strip_prefix(UNREAD)?.splitn(4, ' ');
+    let note = text.strip_prefix(UNREAD)?;
+    let words = note.trim_end_matches('\n');
+    let breaks = note.len() - words.len();
+    let mut words = words.splitn(4, ' ').filter(|word| !word.contains(['\n', '\r']));
     let (line, column) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    if number(breaks).saturating_add(1) != line {
+        return None;
+    }
     let kind = match words.next()? {
         "depth" => FaultKind::TooDeep,
         "expansion" => FaultKind::TooLarge,
