@@ -3,6 +3,8 @@
 //! Floor 0. Imperative, and each answered by facts as [`Fact`](crate::input::Fact) says. A new
 //! variant is a breaking change for drivers.
 
+mod text;
+
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::canon::Fingerprint;
-use crate::id::{ConnId, ReadId, ServerName};
+use crate::id::{AnswerId, ConnId, ReadId, ServerName};
+
+pub use text::{Fill, Text};
 
 /// One order to the driver.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -57,6 +61,20 @@ pub enum Command {
         /// The entry.
         key: CacheKey,
     },
+    /// Find something out and keep it, never to be logged, until the runtime ends; answered by
+    /// `Answered`, which does not say what it is.
+    Ask {
+        /// What it is to be kept under.
+        ask: AnswerId,
+        /// What is to be found out.
+        what: Question,
+    },
+    /// Stop finding something out: its command is killed with its group, and nothing needs to be
+    /// answered any more.
+    StopAsking {
+        /// What was asked.
+        ask: AnswerId,
+    },
     /// Start a server's process in a group of its own; answered by `Opened` or `OpenFailed`.
     Open {
         /// The attempt.
@@ -97,18 +115,88 @@ pub enum Command {
     },
 }
 
+/// What the driver is asked to find out.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// What a command prints to its standard output, white space around it left out. Run by
+    /// `/bin/sh -c` or the platform's like, in the runtime's directory, in a process group of
+    /// its own and without input.
+    Shell {
+        /// The command.
+        line: String,
+    },
+    /// What a person answers.
+    Input {
+        /// The file that asks. Untrusted text.
+        file: String,
+        /// Which of the file's `inputs`. Untrusted text.
+        id: String,
+        /// What the file says it is. Untrusted text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        description: Option<String>,
+        /// Whether nobody should see it being typed.
+        password: bool,
+    },
+}
+
 /// What to run for a stdio server.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Launch {
     /// The program: a name to look up in `PATH`, or a path; `~/` is the home directory.
+    pub command: Text,
+    /// Its arguments.
+    pub args: Vec<Text>,
+    /// What is laid over the inherited environment.
+    pub env: BTreeMap<String, Text>,
+    /// What is taken out of the inherited environment first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_unset: Vec<String>,
+    /// A file of lines `NAME=value`, laid under `env`; its place as for `cwd`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_file: Option<Text>,
+    /// Its working directory; relative to the runtime's, which is also the default (F-018,
+    /// F-019); `~` is the home directory.
+    pub cwd: Option<Text>,
+}
+
+/// A [`Launch`] with every gap filled. Holds secrets: never to be logged.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Filled {
+    /// See [`Launch`]; so for all.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
     /// What is laid over the inherited environment.
     pub env: BTreeMap<String, String>,
-    /// Its working directory; relative to the runtime's, which is also the default (F-018,
-    /// F-019); `~` is the home directory.
+    /// What is taken out of the inherited environment first.
+    pub env_unset: Vec<String>,
+    /// A file of lines `NAME=value`.
+    pub env_file: Option<String>,
+    /// Its working directory.
     pub cwd: Option<String>,
+}
+
+impl Launch {
+    /// Fills every gap with what `find` finds for it: the value of a variable, or an answer.
+    #[must_use]
+    pub fn filled(&self, find: impl Fn(&Fill) -> Option<String>) -> Filled {
+        let fill = |text: &Text| text.filled(&find);
+        Filled {
+            command: fill(&self.command),
+            args: self.args.iter().map(fill).collect(),
+            env: self.env.iter().map(|(name, text)| (name.clone(), fill(text))).collect(),
+            env_unset: self.env_unset.clone(),
+            env_file: self.env_file.as_ref().map(fill),
+            cwd: self.cwd.as_ref().map(fill),
+        }
+    }
+}
+
+impl core::fmt::Debug for Filled {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Filled")
+    }
 }
 
 /// Where a server's tool list is kept: derived from its name, the fingerprint of its

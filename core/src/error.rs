@@ -3,6 +3,7 @@
 //! Floor 0. Errors are sorted by who must act: the user's configuration ([`Problem`]), a server
 //! ([`Failure`]), one call ([`CallError`]). Nothing is ever decided by the text of an error.
 
+mod ask;
 mod open;
 
 use alloc::string::{String, ToString as _};
@@ -13,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::id::ServerName;
 use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 
+pub use ask::{AskError, Missing};
 pub use open::{OpenError, WhosePath};
 
 /// How a process ended.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exit {
     /// It exited with this status.
@@ -72,6 +74,8 @@ impl fmt::Display for RpcError {
 pub enum Stage {
     /// Its definition was read and could not be used.
     Config,
+    /// What its definition leaves to be asked was being found out.
+    Resolve,
     /// Its process was being started.
     Spawn,
     /// It had been asked to `initialize`.
@@ -86,6 +90,7 @@ impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Config => "config",
+            Self::Resolve => "resolve",
             Self::Spawn => "spawn",
             Self::Initialize => "initialize",
             Self::ListTools => "tools/list",
@@ -103,6 +108,13 @@ pub enum Cause {
     Invalid {
         /// All that is wrong, joined with `; `.
         message: String,
+    },
+    /// Something that its definition needs to be started cannot be filled in.
+    Unresolved {
+        /// Where it is needed: `command`, `args.1`, `cwd`.
+        field: String,
+        /// What is missing.
+        missing: Missing,
     },
     /// It could not be started.
     Open {
@@ -208,6 +220,9 @@ impl Failure {
         let stage = self.stage;
         match &self.cause {
             Cause::Invalid { message } => message.clone(),
+            Cause::Unresolved { field, missing } => {
+                alloc::format!("Server \"{server}\": \"{field}\" cannot be filled in: {missing}")
+            }
             Cause::Open { error } => alloc::format!("Server \"{server}\": {error}"),
             // The documented runtime's words, with the stage added (F-003).
             Cause::TimedOut { limit_ms } => alloc::format!(
@@ -406,6 +421,8 @@ pub enum Category {
     ImpliedTransport,
     /// A definition that the settings leave out.
     Filtered,
+    /// A value that was left out because what stands in it for something else is missing.
+    LeftOut,
     /// Neither command nor URL.
     MissingEndpoint,
     /// Both command and URL.

@@ -67,6 +67,12 @@ counted_id!(
     "r"
 );
 counted_id!(
+    /// One answer the core asked the driver for: what a command prints, or what a person says.
+    /// Never reused; the driver keeps the text under it.
+    AnswerId,
+    "a"
+);
+counted_id!(
     /// One runtime, or whatever else offers a session tools, among those that share a
     /// [`Registry`](crate::tools::registry::Registry). Chosen by the host and not used again
     /// once it was released; where two offer a tool of the same name, the lower number has it.

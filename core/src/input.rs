@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
 use crate::bytes::{Bytes, Json};
-use crate::error::{Exit, OpenError};
-use crate::id::{CallId, ConnId, OpId, ReadId, ServerName};
+use crate::error::{AskError, Exit, OpenError};
+use crate::id::{AnswerId, CallId, ConnId, OpId, ReadId, ServerName};
 
 /// One thing that happens to the machine.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -178,7 +178,8 @@ pub enum Target {
 ///
 /// The driver's half of the contract: per `Open` exactly one `Opened` or `OpenFailed`; after
 /// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig`,
-/// `ReadApprovals` and `ReadCache` exactly one answer.
+/// `ReadApprovals` and `ReadCache` exactly one answer; per `Ask` exactly one, unless it was told
+/// to stop.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -211,6 +212,13 @@ pub enum Fact {
         found: Found,
         /// How long ago the entry was written, in milliseconds by the wall clock; 0 if unknown.
         age_ms: u64,
+    },
+    /// What was asked is known, or cannot be found out.
+    Answered {
+        /// What was asked.
+        ask: AnswerId,
+        /// Whether there is an answer; the driver keeps what it is.
+        result: Result<(), AskError>,
     },
     /// The server's process runs.
     Opened {

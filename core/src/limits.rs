@@ -41,6 +41,8 @@ pub struct Limits {
     pub problems: usize,
     /// How large one configuration file may be. Default 16 MiB.
     pub config_bytes: usize,
+    /// How long a command may take that is run for its output, in milliseconds. Default 10 s.
+    pub shell_ms: u64,
     /// How many servers may be defined at once. Default 20,000.
     pub servers: usize,
     /// How long a tool cache entry is valid. Default 30 days.
@@ -63,6 +65,7 @@ impl Default for Limits {
             open_ops: 1_024,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
+            shell_ms: 10_000,
             servers: 20_000,
             cache_ms: 30 * 24 * 60 * 60 * 1_000,
         }

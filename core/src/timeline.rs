@@ -13,12 +13,12 @@
 //!    250ms ! GateOpened o0 after 250ms connected=[fast] deferred=[slow]
 //! ```
 
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use core::fmt::{self, Display, Formatter, Write};
 
 use serde_json::Value;
 
-use crate::command::{Command, Launch};
+use crate::command::{Command, Launch, Question};
 use crate::error::{Problem, Severity};
 use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
 use crate::input::{Fact, Found, Input, NewCall, Request, Target};
@@ -154,6 +154,8 @@ impl Display for Text<'_, Fact> {
                 write!(f, "CacheRead {read} {}", Text(found))?;
                 if *age_ms > 0 { write!(f, " {age_ms}ms old") } else { Ok(()) }
             }
+            Fact::Answered { ask, result: Ok(()) } => write!(f, "Answered {ask}"),
+            Fact::Answered { ask, result: Err(error) } => write!(f, "Answered {ask}: {error}"),
             Fact::Opened { conn, pid: Some(pid) } => write!(f, "Opened {conn} pid {pid}"),
             Fact::Opened { conn, pid: None } => write!(f, "Opened {conn}"),
             Fact::OpenFailed { conn, error } => write!(f, "OpenFailed {conn}: {error}"),
@@ -191,6 +193,11 @@ impl Display for Text<'_, Command> {
                 write!(f, "WriteCache {} {} bytes", Short(key), content.len())
             }
             Command::DropCache { key } => write!(f, "DropCache {}", Short(key)),
+            Command::Ask { ask, what: Question::Shell { .. } } => write!(f, "Ask {ask} a command"),
+            Command::Ask { ask, what: Question::Input { id, .. } } => {
+                write!(f, "Ask {ask} somebody for {id:?}")
+            }
+            Command::StopAsking { ask } => write!(f, "StopAsking {ask}"),
             Command::Open { conn, server, launch } => {
                 write!(f, "Open {conn} {server}: {}", Text(launch))
             }
@@ -206,8 +213,8 @@ impl Display for Text<'_, Command> {
 impl Display for Text<'_, Launch> {
     /// Without the environment, whose values may be secrets.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.command)?;
-        self.0.args.iter().try_for_each(|arg| write!(f, " {}", Cut(arg)))?;
+        write!(f, "{}", self.0.command)?;
+        self.0.args.iter().try_for_each(|arg| write!(f, " {}", Cut(&arg.to_string())))?;
         self.0.cwd.iter().try_for_each(|cwd| write!(f, " in {cwd}"))
     }
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tidegate_core::bytes::Bytes;
-use tidegate_core::command::Launch;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::id::ConnId;
 use tidegate_core::input::Fact;
@@ -17,6 +16,7 @@ use tidegate_core::input::Fact;
 use crate::connection::{Connection, Look, Shared};
 use crate::descendants::living_groups;
 use crate::inbox::{Inbox, Message};
+use crate::launch::Program;
 use crate::pollset::{End, Source};
 use crate::process::Signal;
 use crate::spawn::{Spawner, Started};
@@ -83,8 +83,8 @@ impl Connections {
     }
 
     /// Has a server started.
-    pub(crate) fn open(&mut self, conn: ConnId, launch: Launch) {
-        match self.spawner.start(conn, launch) {
+    pub(crate) fn open(&mut self, conn: ConnId, program: Program) {
+        match self.spawner.start(conn, program) {
             Ok(()) => {
                 self.entries.insert(conn, Entry::Starting(Orders::default()));
             }
@@ -300,13 +300,9 @@ mod tests {
         let mut connections = Connections::new(spawner, Arc::clone(&inbox)).unwrap();
         for conn in 0..CROWD as u64 {
             assert!(!connections.is_crowded());
-            let launch = Launch {
-                command: "true".into(),
-                args: Vec::new(),
-                env: BTreeMap::new(),
-                cwd: None,
-            };
-            connections.open(ConnId::new(conn), launch);
+            let mut program = Program::default();
+            program.filled.command = "true".into();
+            connections.open(ConnId::new(conn), program);
         }
         assert!(connections.is_crowded());
         let mut messages = VecDeque::new();

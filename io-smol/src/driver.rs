@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use tidegate_core::command::Command;
 use tidegate_core::error::{Category, Problem, Severity};
 use tidegate_core::event::{Event, Outcome};
-use tidegate_core::input::{Input, Request};
+use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::registry::Offering;
 
+use crate::answers::Answers;
 use crate::approvals::Approvals;
 use crate::connections::Connections;
 use crate::descendants::MARK_VARIABLE;
@@ -48,6 +49,7 @@ pub struct Driver {
     runtime: Runtime,
     inbox: Arc<Inbox>,
     desk: Desk,
+    answers: Answers,
     connections: Connections,
     errands: Errands,
     recorder: Option<Recorder>,
@@ -76,7 +78,7 @@ enum Phase {
 /// If the trace file cannot be created, or the process may not open the few descriptors that
 /// waiting takes.
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
-    let Settings { options, cache_dir, state_dir, trace, guard } = settings;
+    let Settings { options, cache_dir, state_dir, trace, guard, prompt } = settings;
     let inbox = Arc::new(Inbox::new());
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&inbox)));
     let mark = unique();
@@ -85,10 +87,13 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         _ => mark.clone(),
     };
     let surroundings = Surroundings::of_process(&options.cwd, (MARK_VARIABLE, marks));
+    let shell_limit = Duration::from_millis(options.limits.shell_ms);
+    let answers = Answers::new(surroundings.clone(), shell_limit, prompt, Arc::clone(&inbox));
     let spawner = Spawner::new(surroundings, mark, guard, Arc::clone(&inbox));
     let driver = Driver {
         runtime: Runtime::new(options),
         desk: Desk::default(),
+        answers,
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
         errands: Errands::new(
             cache_dir.as_deref(),
@@ -251,6 +256,13 @@ impl Driver {
             Message::Observe(observer) => {
                 self.desk.observe(observer, present(&self.runtime));
             }
+            Message::Answered(ask, result) => {
+                if let Phase::Ending { left, .. } = &mut self.phase {
+                    *left = left.saturating_sub(1);
+                }
+                let result = self.answers.answered(ask, result);
+                self.handle(at, Input::Io(Fact::Answered { ask, result }));
+            }
             Message::Fact(fact) => self.handle(at, Input::Io(fact)),
             Message::Started(conn, result) => self.connections.started(conn, result),
             Message::Exited(conn, exit) => self.connections.exited(conn, exit),
@@ -305,7 +317,11 @@ impl Driver {
             Command::ReadCache { read, key } => self.errands.read_cache(read, key),
             Command::WriteCache { key, content } => self.errands.write_cache(key, content),
             Command::DropCache { key } => self.errands.drop_cache(key),
-            Command::Open { conn, server: _, launch } => self.connections.open(conn, launch),
+            Command::Ask { ask, what } => self.answers.ask(ask, what),
+            Command::StopAsking { ask } => self.answers.stop(ask),
+            Command::Open { conn, server: _, launch } => {
+                self.connections.open(conn, self.answers.fill(launch));
+            }
             Command::Send { conn, bytes } => self.connections.send(conn, bytes),
             Command::CloseInput { conn } => self.connections.close_input(conn),
             Command::Terminate { conn } => self.connections.signal(conn, Signal::TERM),
@@ -350,7 +366,7 @@ impl Driver {
         let spawned = self.connections.retire();
         let recorded = self.recorder.take().is_some();
         let caching = self.errands.end();
-        [spawned, recorded, caching].into_iter().filter(|it| *it).count()
+        self.answers.end() + [spawned, recorded, caching].into_iter().filter(|it| *it).count()
     }
 }
 

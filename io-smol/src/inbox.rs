@@ -10,17 +10,18 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use tidegate_core::bytes::Json;
-use tidegate_core::error::{CallError, Exit, OpenError};
+use tidegate_core::error::{AskError, CallError, Exit, OpenError};
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::{CallId, ConnId, OpId};
+use tidegate_core::id::{AnswerId, CallId, ConnId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
 use tidegate_core::tools::proxy::{SUBAGENT_CALL_MS, Scope};
 use tidegate_core::tools::registry::Offering;
 
+use crate::answers::Secret;
 use crate::events::Observer;
 use crate::reply::Reply;
 use crate::spawn::Started;
@@ -56,6 +57,8 @@ pub(crate) enum Message {
     Offering(Reply<Offering>),
     /// Somebody wants to hear what happens.
     Observe(Observer),
+    /// What was asked is known, or cannot be found out.
+    Answered(AnswerId, Result<Secret, AskError>),
     /// Something happened.
     Fact(Fact),
     /// A server was started, or not.

@@ -12,11 +12,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{Access, access};
-use tidegate_core::command::Launch;
+use tidegate_core::command::{Filled, Launch};
 use tidegate_core::error::{OpenError, WhosePath};
 
 /// The `PATH` of a host that has none, as POSIX systems have it.
 const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What is to be run: as it is filled, and as it is written, which is what may be shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) written: Launch,
+    pub(crate) filled: Filled,
+}
+
+impl Program {
+    /// The command in words that may be shown.
+    pub(crate) fn shown(&self) -> String {
+        self.written.command.to_string()
+    }
+
+    /// The directory in words that may be shown.
+    fn shown_directory(&self, cwd: &Path) -> String {
+        match &self.written.cwd {
+            Some(written) if written.plain().is_none() => written.to_string(),
+            _ => cwd.display().to_string(),
+        }
+    }
+}
 
 /// What a launch is resolved against.
 #[derive(Clone, Debug)]
@@ -43,84 +65,92 @@ impl Surroundings {
         }
     }
 
+    /// A command that is run for its output.
+    pub(crate) fn shell(&self, line: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", line]).current_dir(&self.cwd).env(self.mark.0, &self.mark.1);
+        piped(&mut command);
+        command
+    }
+
     /// The program to start, with everything but its standard streams' other ends. Whether it
     /// and its directory are there is found out by starting it; if that fails,
     /// [`fault`](Self::fault) says why.
-    pub(crate) fn command(&self, launch: &Launch) -> Result<Command, OpenError> {
-        let cwd = self.directory(launch);
-        let program = match self.path_of(launch, &cwd) {
-            Some(program) => program,
-            None => self.look_up(launch, &cwd)?,
+    pub(crate) fn command(&self, program: &Program) -> Result<Command, OpenError> {
+        let cwd = self.directory(&program.filled);
+        let found = match self.path_of(&program.filled, &cwd) {
+            Some(path) => path,
+            None => self.look_up(program, &cwd)?,
         };
-        let mut command = Command::new(program);
-        command
-            .args(&launch.args)
-            .current_dir(cwd)
-            .envs(&launch.env)
-            .env(self.mark.0, &self.mark.1)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+        let mut command = Command::new(found);
+        command.args(&program.filled.args).current_dir(cwd);
+        for name in &program.filled.env_unset {
+            command.env_remove(name);
+        }
+        command.envs(&program.filled.env).env(self.mark.0, &self.mark.1);
+        piped(&mut command);
         Ok(command)
     }
 
     /// What is wrong with a launch, as far as the files tell.
-    pub(crate) fn fault(&self, launch: &Launch) -> Option<OpenError> {
-        let cwd = self.directory(launch);
+    pub(crate) fn fault(&self, program: &Program) -> Option<OpenError> {
+        let cwd = self.directory(&program.filled);
         if !cwd.is_dir() {
-            return Some(OpenError::NoDirectory { cwd: cwd.display().to_string() });
+            return Some(OpenError::NoDirectory { cwd: program.shown_directory(&cwd) });
         }
-        let Some(program) = self.path_of(launch, &cwd) else {
-            return self.look_up(launch, &cwd).err();
+        let Some(found) = self.path_of(&program.filled, &cwd) else {
+            return self.look_up(program, &cwd).err();
         };
-        let command = &launch.command;
-        match is_program(&program) {
+        match is_program(&found) {
             Found::Program => None,
-            Found::Other => Some(OpenError::NotExecutable { command: command.clone() }),
-            Found::Nothing if self.expand_home(command).is_absolute() => {
-                Some(not_found(command, OsStr::new(""), WhosePath::Host))
+            Found::Other => Some(OpenError::NotExecutable { command: program.shown() }),
+            Found::Nothing if self.expand_home(&program.filled.command).is_absolute() => {
+                Some(not_found(&program.shown(), "", WhosePath::Host))
             }
-            Found::Nothing => Some(not_found(command, cwd.as_os_str(), WhosePath::Directory)),
+            Found::Nothing => {
+                let cwd = program.shown_directory(&cwd);
+                Some(not_found(&program.shown(), &cwd, WhosePath::Directory))
+            }
         }
     }
 
     /// The server's working directory: relative to the runtime's, which is also the default
     /// (F-018, F-019).
-    fn directory(&self, launch: &Launch) -> PathBuf {
-        match &launch.cwd {
+    fn directory(&self, filled: &Filled) -> PathBuf {
+        match &filled.cwd {
             Some(cwd) => self.cwd.join(self.expand_home(cwd)),
             None => self.cwd.clone(),
         }
     }
 
     /// A command that is a path, relative to the server's working directory.
-    fn path_of(&self, launch: &Launch, cwd: &Path) -> Option<PathBuf> {
-        let named = self.expand_home(&launch.command);
+    fn path_of(&self, filled: &Filled, cwd: &Path) -> Option<PathBuf> {
+        let named = self.expand_home(&filled.command);
         let is_path = named.as_os_str().as_encoded_bytes().contains(&b'/');
         is_path.then(|| cwd.join(named))
     }
 
     /// A command that is a name, in `PATH`.
-    fn look_up(&self, launch: &Launch, cwd: &Path) -> Result<PathBuf, OpenError> {
-        let command = &launch.command;
-        let own = launch.env.get("PATH").map(OsStr::new);
+    fn look_up(&self, program: &Program, cwd: &Path) -> Result<PathBuf, OpenError> {
+        let command = &program.filled.command;
+        let own = program.filled.env.get("PATH").map(OsStr::new);
         let path = own.or(self.path.as_deref()).unwrap_or_else(|| OsStr::new(PATH_DEFAULT));
         let mut blocked = false;
         for dir in env::split_paths(path) {
-            let program = cwd.join(dir).join(command);
-            match is_program(&program) {
-                Found::Program => return Ok(program),
+            let file = cwd.join(dir).join(command);
+            match is_program(&file) {
+                Found::Program => return Ok(file),
                 Found::Other => blocked = true,
                 Found::Nothing => {}
             }
         }
         if blocked && !command.is_empty() {
-            Err(OpenError::NotExecutable { command: command.clone() })
-        } else {
-            let whose = if own.is_some() { WhosePath::Entry } else { WhosePath::Host };
-            Err(not_found(command, path, whose))
+            return Err(OpenError::NotExecutable { command: program.shown() });
         }
+        Err(match program.written.env.get("PATH") {
+            Some(own) => not_found(&program.shown(), &own.to_string(), WhosePath::Entry),
+            None => not_found(&program.shown(), &path.to_string_lossy(), WhosePath::Host),
+        })
     }
 
     /// `~` and `~/…` are the home directory; other users' homes are not looked up.
@@ -136,8 +166,11 @@ impl Surroundings {
 }
 
 /// The error for a program that was found and still could not be started.
-pub(crate) fn refused(program: &Path, error: &std::io::Error) -> OpenError {
-    let program = program.display();
+pub(crate) fn refused(program: &Program, found: &Path, error: &std::io::Error) -> OpenError {
+    let program = match program.written.command.plain() {
+        Some(_) => found.display().to_string(),
+        None => program.shown(),
+    };
     let message = if error.kind() == ErrorKind::NotFound {
         // The file was there a moment ago: what is missing is what its first line names, or
         // the loader of a program for another system.
@@ -148,9 +181,14 @@ pub(crate) fn refused(program: &Path, error: &std::io::Error) -> OpenError {
     OpenError::Other { message }
 }
 
-fn not_found(command: &str, path: &OsStr, whose: WhosePath) -> OpenError {
-    let searched = path.to_string_lossy().into_owned();
+fn not_found(command: &str, searched: &str, whose: WhosePath) -> OpenError {
+    let searched = searched.into();
     OpenError::CommandNotFound { command: without_arguments(command), searched, whose }
+}
+
+/// Gives a command pipes for its streams and a group of its own.
+fn piped(command: &mut Command) {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
 }
 
 /// A command that was written with its arguments in it (F-023), cut before the first thing that

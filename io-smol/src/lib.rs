@@ -61,6 +61,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answers;
 mod approvals;
 pub mod config_file;
 mod connection;
@@ -83,12 +84,14 @@ mod record;
 mod reply;
 mod run;
 mod settings;
+mod shell;
 pub mod signals;
 mod spawn;
 mod subagent;
 mod watcher;
 pub mod whole_file;
 
+pub use answers::Prompt;
 pub use approvals::{Approvals, Granted};
 pub use driver::{Driver, open};
 pub use events::{Events, News};

@@ -14,8 +14,8 @@ use std::thread;
 
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::Command;
-use tidegate_core::config::redact::Redactor;
-use tidegate_core::config::{Level, Source};
+use tidegate_core::config::Source;
+use tidegate_core::config::disguise::Disguise;
 use tidegate_core::event::Event;
 use tidegate_core::id::ReadId;
 use tidegate_core::input::{Fact, Found, Input};
@@ -33,10 +33,10 @@ const WAITING_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// The record of a run.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    redactor: Redactor,
-    /// Whose file is at a path.
+    disguise: Disguise,
+    /// The files of the configuration, by their paths.
     sources: BTreeMap<String, Source>,
-    /// Which file a read will tell of.
+    /// Which of them a read will tell of.
     reads: BTreeMap<ReadId, String>,
     /// The lines since the last flush.
     lines: Vec<u8>,
@@ -61,8 +61,12 @@ impl Recorder {
             .name("tidegate-trace".into())
             .spawn(move || write(file, &receiver, &left, &reports))?;
         let mut recorder = Self {
-            redactor: Redactor::around(options.surroundings()),
-            sources: options.sources.iter().map(|s| (s.path.clone(), s.clone())).collect(),
+            disguise: Disguise::new(
+                options.surroundings(),
+                options.policy.unresolved,
+                options.policy.empty,
+            ),
+            sources: sources(options),
             reads: BTreeMap::new(),
             lines: Vec::new(),
             thread: Some(sender),
@@ -80,18 +84,15 @@ impl Recorder {
             Input::Io(Fact::ConfigRead { read, origin, found }) => {
                 let source = self.reads.remove(read).and_then(|path| self.sources.get(&path));
                 if let Found::Content(content) = found {
-                    *content = Bytes(match source {
-                        Some(source) if source.level == Level::Project => {
-                            self.redactor.project(source, origin.as_deref(), content)
-                        }
-                        Some(source) => self.redactor.file(source, content),
-                        None => self.redactor.config(content),
-                    });
+                    let unknown = Source::inline("", "");
+                    let source = source.unwrap_or(&unknown);
+                    *content = Bytes(self.disguise.file(source, origin.as_deref(), content));
                 }
             }
             Input::Io(Fact::ApprovalsRead { approved, .. }) => {
-                *approved = self.redactor.approvals(approved);
+                *approved = self.disguise.approvals(approved);
             }
+            Input::Io(Fact::Answered { ask, result }) => self.disguise.answered(*ask, result),
             Input::Io(_) | Input::Host(_) => {}
         }
         self.line(&TraceLine::Input { at, input });
@@ -105,10 +106,11 @@ impl Recorder {
     /// Records an order that came out.
     pub(crate) fn command(&mut self, at: Timestamp, command: &Command) {
         let mut command = command.clone();
-        if let Command::Open { launch, .. } = &mut command {
-            *launch = self.redactor.launch(launch);
-        }
-        if let Command::ReadConfig { read, path, .. } = &command {
+        if let Command::Open { server, launch, .. } = &mut command {
+            *launch = self.disguise.launch(server, launch);
+        } else if let Command::Ask { ask, what } = &mut command {
+            *what = self.disguise.ask(*ask, what);
+        } else if let Command::ReadConfig { read, path, .. } = &command {
             self.reads.insert(*read, path.clone());
         }
         self.line(&TraceLine::Command { at, command });
@@ -137,8 +139,8 @@ impl Recorder {
     fn head(&mut self, options: &Options) {
         let mut options = Box::new(options.clone());
         for source in &mut options.sources {
-            if let Some(text) = &mut source.text {
-                *text = Bytes(self.redactor.config(text));
+            if let Some(text) = source.text.take() {
+                source.text = Some(Bytes(self.disguise.file(source, None, &text)));
             }
         }
         self.line(&TraceLine::Head { version: TRACE_VERSION, options });
@@ -160,6 +162,10 @@ impl Recorder {
             }
         }
     }
+}
+
+fn sources(options: &Options) -> BTreeMap<String, Source> {
+    options.sources.iter().map(|source| (source.path.clone(), source.clone())).collect()
 }
 
 /// Writes until the record ends or the file fails, which is said once.

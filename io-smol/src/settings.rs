@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use tidegate_core::entropy::Entropy;
 use tidegate_core::options::Options;
 
+use crate::answers::Prompt;
+
 /// What a driver is made with: the machine's options and what only the driver needs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -22,6 +24,9 @@ pub struct Settings {
     pub trace: Option<PathBuf>,
     /// Whether servers are ended even if this process is killed.
     pub guard: Guard,
+    /// How a person is asked for what a configuration leaves to be asked; without one it is
+    /// refused.
+    pub prompt: Option<Prompt>,
 }
 
 /// Whether a second process watches this one and ends its servers should it be killed.
@@ -45,7 +50,14 @@ impl Settings {
         if options.environment.is_empty() {
             options.environment = crate::places::environment();
         }
-        Self { options, cache_dir: None, state_dir: None, trace: None, guard: Guard::On }
+        Self {
+            options,
+            cache_dir: None,
+            state_dir: None,
+            trace: None,
+            guard: Guard::On,
+            prompt: None,
+        }
     }
 
     /// With tool lists cached below this directory.
@@ -66,6 +78,13 @@ impl Settings {
     #[must_use]
     pub fn with_trace(mut self, file: impl Into<PathBuf>) -> Self {
         self.trace = Some(file.into());
+        self
+    }
+
+    /// With a person who can be asked.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: Prompt) -> Self {
+        self.prompt = Some(prompt);
         self
     }
 
@@ -104,6 +123,7 @@ mod tests {
         assert_ne!(fresh(), fresh());
         let mut options = Options::new("/p", vec![]);
         options.entropy = Entropy::from_bytes([1; 32]);
+        options.environment = crate::places::environment();
         assert_eq!(Settings::new(options.clone()).options, options);
     }
 }

@@ -13,14 +13,13 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use tidegate_core::command::Launch;
 use tidegate_core::error::OpenError;
 use tidegate_core::id::ConnId;
 
 use crate::descendants::sweep;
 use crate::guard::Watch;
 use crate::inbox::{Inbox, Message};
-use crate::launch::{Surroundings, refused};
+use crate::launch::{Program, Surroundings, refused};
 use crate::process::{Pipes, Process};
 use crate::settings::Guard;
 
@@ -63,7 +62,7 @@ enum Close {
 
 #[derive(Debug)]
 enum Job {
-    Start(ConnId, Launch),
+    Start(ConnId, Box<Program>),
     /// The group is gone; its name may be another's soon.
     Forget(Pid),
 }
@@ -90,13 +89,13 @@ impl Spawner {
     }
 
     /// Has a server started; answered by [`Message::Started`].
-    pub(crate) fn start(&mut self, conn: ConnId, launch: Launch) -> io::Result<()> {
+    pub(crate) fn start(&mut self, conn: ConnId, program: Program) -> io::Result<()> {
         if let Some(worker) = self.idle.take() {
             let builder = thread::Builder::new().name("tidegate-spawn".into());
             let thread = builder.spawn(move || worker.run());
             thread.inspect_err(|_| self.queue.close(Close::Broken))?;
         }
-        self.queue.push(Job::Start(conn, launch))
+        self.queue.push(Job::Start(conn, Box::new(program)))
     }
 
     /// Takes back an order that nobody has begun; `false` if it is too late.
@@ -194,10 +193,10 @@ impl Worker {
         let mut patience = None;
         loop {
             match self.queue.next(patience) {
-                Some(Ok(Job::Start(conn, launch))) => {
+                Some(Ok(Job::Start(conn, program))) => {
                     // Before the first server: one that no guard watches outlives a killed host.
                     self.watch(Watch::stand);
-                    let result = start(&self.surroundings, &launch);
+                    let result = start(&self.surroundings, &program);
                     let group = result.as_ref().ok().map(|started| started.process.group());
                     self.inbox.report(Message::Started(conn, result.map(Box::new)));
                     // After the report: the server is greeted while its guard is told.
@@ -240,31 +239,32 @@ impl Worker {
     }
 }
 
-fn start(surroundings: &Surroundings, launch: &Launch) -> Result<Started, OpenError> {
-    let mut command = surroundings.command(launch)?;
-    let program = Path::new(command.get_program()).to_owned();
+fn start(surroundings: &Surroundings, program: &Program) -> Result<Started, OpenError> {
+    let mut command = surroundings.command(program)?;
+    let found = Path::new(command.get_program()).to_owned();
     let started = match Process::start(&mut command) {
         // What POSIX has a shell do, and so what people expect of a script without `#!`.
         Err(error) if error.raw_os_error() == Some(EXEC_FORMAT) => {
-            Process::start(&mut through_shell(surroundings, launch, &program)?)
+            Process::start(&mut through_shell(surroundings, program, &found)?)
         }
         other => other,
     };
-    let (process, pipes) = started
-        .map_err(|error| surroundings.fault(launch).unwrap_or_else(|| refused(&program, &error)))?;
+    let (process, pipes) = started.map_err(|error| {
+        surroundings.fault(program).unwrap_or_else(|| refused(program, &found, &error))
+    })?;
     Ok(Started { process, pipes })
 }
 
 fn through_shell(
     surroundings: &Surroundings,
-    launch: &Launch,
-    program: &Path,
+    program: &Program,
+    found: &Path,
 ) -> Result<Command, OpenError> {
-    let Some(program) = program.to_str() else {
-        return Err(OpenError::NotExecutable { command: launch.command.clone() });
+    let Some(found) = found.to_str() else {
+        return Err(OpenError::NotExecutable { command: program.shown() });
     };
-    let mut args = vec![program.to_owned()];
-    args.extend(launch.args.iter().cloned());
-    let launch = Launch { command: "/bin/sh".into(), args, ..launch.clone() };
-    surroundings.command(&launch)
+    let mut program = program.clone();
+    program.filled.args.insert(0, found.to_owned());
+    program.filled.command = "/bin/sh".into();
+    surroundings.command(&program)
 }

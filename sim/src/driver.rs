@@ -8,10 +8,10 @@ use std::hash::{Hash, Hasher};
 
 use tidegate_core::approval::Approval;
 use tidegate_core::bytes::Bytes;
-use tidegate_core::command::{CacheKey, Command};
-use tidegate_core::error::Exit;
+use tidegate_core::command::{CacheKey, Command, Question};
+use tidegate_core::error::{AskError, Exit};
 use tidegate_core::held::Held;
-use tidegate_core::id::{ConnId, ReadId, ServerName};
+use tidegate_core::id::{AnswerId, ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found};
 use tidegate_core::time::Timestamp;
 
@@ -27,6 +27,8 @@ use crate::script::Script;
 pub enum Lane {
     /// The answer to a read.
     Read(ReadId),
+    /// The answer to a question.
+    Answer(AnswerId),
     /// A process.
     Process(ConnId),
 }
@@ -57,6 +59,10 @@ pub struct Driver {
     /// How old cache entries are, in milliseconds.
     pub cache_age_ms: u64,
     reads: Held<BTreeMap<ReadId, (Timestamp, Fact)>>,
+    /// What comes of a question, and after how many milliseconds. What is not here is answered
+    /// at once.
+    replies: Hashed<BTreeMap<Question, (u64, Result<(), AskError>)>>,
+    asked: Held<BTreeMap<AnswerId, (Timestamp, Fact)>>,
     /// How many reads were asked for, if they are numbered one by one.
     reads_made: u64,
     /// The files that are watched.
@@ -120,11 +126,17 @@ impl Driver {
             Command::DropCache { key } => {
                 self.set_cached(key, None);
             }
+            Command::Ask { ask, what } => {
+                let (after, result) = self.replies.get(&what).cloned().unwrap_or((0, Ok(())));
+                self.asked.insert(ask, (now.plus(after), Fact::Answered { ask, result }));
+            }
+            Command::StopAsking { ask } => drop(self.asked.remove(&ask)),
             Command::Open { conn, server, launch } => {
-                let script = self.scripts.get(&launch.command).cloned();
+                let command = launch.command.to_string();
+                let script = self.scripts.get(&command).cloned();
                 let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
                 let process = Process::spawn(conn, script, now);
-                let running = Running { server, command: launch.command, process };
+                let running = Running { server, command, process };
                 self.processes.insert(conn, Held::new(running));
             }
             Command::Send { conn, bytes } => {
@@ -143,24 +155,27 @@ impl Driver {
     #[must_use]
     pub fn lanes(&self) -> Vec<Lane> {
         let reads = self.reads.keys().map(|read| Lane::Read(*read));
+        let asked = self.asked.keys().map(|ask| Lane::Answer(*ask));
         let running = self.processes.iter().filter(|(_, running)| running.process.due().is_some());
-        reads.chain(running.map(|(conn, _)| Lane::Process(*conn))).collect()
+        reads.chain(asked).chain(running.map(|(conn, _)| Lane::Process(*conn))).collect()
     }
 
     /// When the next fact is due, and on which lane.
     #[must_use]
     pub fn due(&self) -> Option<(Timestamp, Lane)> {
         let reads = self.reads.iter().map(|(read, (at, _))| (*at, Lane::Read(*read)));
+        let asked = self.asked.iter().map(|(ask, (at, _))| (*at, Lane::Answer(*ask)));
         let processes = self.processes.iter().filter_map(|(conn, running)| {
             running.process.due().map(|at| (at, Lane::Process(*conn)))
         });
-        reads.chain(processes).min()
+        reads.chain(asked).chain(processes).min()
     }
 
     /// Lets the next thing on a lane happen; `None` if nothing of it shows.
     pub fn deliver(&mut self, lane: Lane, now: Timestamp) -> Option<Fact> {
         match lane {
             Lane::Read(read) => self.reads.remove(&read).map(|(_, fact)| fact),
+            Lane::Answer(ask) => self.asked.remove(&ask).map(|(_, fact)| fact),
             Lane::Process(conn) => {
                 let fact = self.processes.get_mut(&conn)?.process.next_fact(now)?;
                 if matches!(fact, Fact::Closed { .. } | Fact::OpenFailed { .. }) {
@@ -258,6 +273,11 @@ impl Driver {
         self.origins.change(|origins| drop(origins.insert(path.into(), origin.into())));
     }
 
+    /// From here on this comes of a question, after so many milliseconds.
+    pub fn set_reply(&mut self, what: Question, after_ms: u64, result: Result<(), AskError>) {
+        self.replies.change(|replies| drop(replies.insert(what, (after_ms, result))));
+    }
+
     /// The user approves this.
     pub fn approve(&mut self, approval: Approval) {
         self.approved.change(|approved| approved.extend([approval]));
@@ -352,7 +372,13 @@ impl Driver {
     /// What distinguishes this state from another one.
     pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
         (&self.scripts, &self.files, &self.cache, self.reads.len()).hash(state);
-        (&self.origins, &self.approved).hash(state);
+        (&self.origins, &self.approved, &self.replies, self.asked.len()).hash(state);
+        for (at, fact) in self.asked.values() {
+            at.since(present.now).hash(state);
+            if let Fact::Answered { result, .. } = fact {
+                result.hash(state);
+            }
+        }
         for (read, (at, fact)) in self.reads.iter() {
             (self.reads_made.saturating_sub(read.number()), at.since(present.now)).hash(state);
             match fact {

@@ -96,14 +96,14 @@ impl Model {
                     self.reads.insert(*read, self.file.clone());
                 }
                 Command::Open { conn, server, launch } => {
-                    let script = driver.script(&launch.command);
+                    let script = driver.script(&launch.command.to_string());
                     let broken = (Nature::Broken, Offered::default());
                     let (nature, offers) =
                         script.map_or(broken, |script| (script.nature(), script.offers.clone()));
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
                         server.subscribe = script.is_some_and(|script| script.subscribe);
                         server.attempt = Some((*conn, nature, Hashed::new(offers)));
-                        server.runs = launch.args.first().cloned();
+                        server.runs = launch.args.first().map(ToString::to_string);
                         server.lost = false;
                     }
                 }

@@ -25,7 +25,7 @@ fn last_version(world: &World, wanted: &str) -> Option<String> {
         TraceLine::Command { command: Command::Open { server, launch, .. }, .. }
             if server.as_str() == wanted =>
         {
-            launch.args.first().cloned()
+            launch.args.first().map(ToString::to_string)
         }
         _ => None,
     })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tidegate_core::command::Launch;
+use tidegate_core::command::{Fill, Launch};
 use tidegate_core::error::{Exit, OpenError, WhosePath};
 use tidegate_core::input::Found;
 
@@ -22,6 +22,10 @@ pub(crate) const REST_MAX: Duration = Duration::from_millis(100);
 
 /// A program that is to lead a process group of its own, with pipes for its streams.
 pub(crate) fn program(launch: &Launch, cwd: &str) -> Command {
+    let launch = launch.filled(|gap| match gap {
+        Fill::Variable(name) => std::env::var(name).ok(),
+        Fill::Plain(_) | Fill::Answer(_) => None,
+    });
     let mut program = Command::new(&launch.command);
     program.args(&launch.args).envs(&launch.env).process_group(0);
     program.current_dir(launch.cwd.as_deref().unwrap_or(cwd));
@@ -31,7 +35,7 @@ pub(crate) fn program(launch: &Launch, cwd: &str) -> Command {
 
 /// Why a program could not be started. A driver for people would say what was searched.
 pub(crate) fn refused(launch: &Launch, error: &io::Error) -> OpenError {
-    let command = launch.command.clone();
+    let command = launch.command.to_string();
     if error.kind() == ErrorKind::NotFound {
         OpenError::CommandNotFound { command, searched: String::new(), whose: WhosePath::Host }
     } else if error.kind() == ErrorKind::PermissionDenied {

@@ -172,6 +172,8 @@ impl Picture {
             | Command::ReadCache { .. }
             | Command::WriteCache { .. }
             | Command::DropCache { .. }
+            | Command::Ask { .. }
+            | Command::StopAsking { .. }
             | Command::Send { .. } => {}
         }
     }

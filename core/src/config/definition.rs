@@ -15,7 +15,6 @@ use super::source::{Level, Provider};
 use super::template::{Role, Template, Variables};
 use crate::approval::Approval;
 use crate::canon::{Fingerprint, canonical};
-use crate::command::Launch;
 use crate::id::ServerName;
 
 /// A server's definition.
@@ -158,19 +157,6 @@ pub struct Stdio {
     pub env_file: Option<String>,
     /// Its working directory.
     pub cwd: Option<String>,
-}
-
-impl Stdio {
-    /// What the driver is asked to run.
-    #[must_use]
-    pub fn launch(&self) -> Launch {
-        Launch {
-            command: self.command.clone(),
-            args: self.args.clone(),
-            env: self.env.clone(),
-            cwd: self.cwd.clone(),
-        }
-    }
 }
 
 /// Where a remote server is, as written.

@@ -29,6 +29,7 @@ impl Hub {
                 slot.standing.hash(state);
             }
             slot.losses.digest(now, &self.options.policy.reconnect, state);
+            slot.refused.hash(state);
             server::digest_failure(slot.failure.as_ref(), state);
             match &slot.cached {
                 Cached::Asking(read) => self.age(*read).hash(state),
@@ -60,6 +61,7 @@ impl Hub {
         {
             self.entropy.hash(state);
         }
+        self.answers.digest(now, state);
         self.calls.digest(now, state);
         self.live.watching.hash(state);
     }

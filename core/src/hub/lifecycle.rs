@@ -25,24 +25,25 @@ impl Hub {
         }
         slot.standing = Standing::Wanted;
         self.touched.insert(name.clone());
-        let stdio = match &slot.definition().transport {
-            Ok(Transport::Stdio(stdio)) => stdio,
+        match &slot.definition().transport {
+            Ok(Transport::Stdio(_)) => {}
             Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => return,
             Err(message) => {
                 let message = message.clone();
                 slot.set_invalid(&message);
                 return self.fail_waiting(name, out);
             }
-        };
+        }
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        let (launch, timeout_ms) = (stdio.launch(), slot.definition().timeout_ms);
+        let timeout_ms = slot.definition().timeout_ms;
         slot.failure = None;
         let setting = &self.options.setting;
-        let server = Server::open(name, conn, launch, timeout_ms, setting, now, out);
+        let server = Server::new(name, conn, timeout_ms, setting, now);
         let alarm = server.deadline();
         slot.server = Some(server);
         self.set_alarm(conn, None, alarm);
+        self.resolve(name, now, out);
     }
 
     /// Makes a server run that does not, somebody having asked or its time having come. G5: the
@@ -74,9 +75,12 @@ impl Hub {
         if let Some(server) = &mut slot.server {
             let (conn, before) = (server.conn(), server.deadline());
             server.stop(now, out);
-            let after = server.deadline();
+            let (after, never_ran) = (server.deadline(), server.is_gone());
             self.set_alarm(conn, before, after);
             self.calls.fail_on(conn, &CallError::Closed, out);
+            if never_ran {
+                self.gone(name, conn, now, out);
+            }
         }
     }
 
@@ -163,8 +167,15 @@ impl Hub {
         }
     }
 
-    fn gone(&mut self, name: &ServerName, conn: ConnId, now: Timestamp, out: &mut Outbox) {
+    pub(super) fn gone(
+        &mut self,
+        name: &ServerName,
+        conn: ConnId,
+        now: Timestamp,
+        out: &mut Outbox,
+    ) {
         self.by_conn.remove(&conn);
+        self.stop_resolving(name);
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
         slot.server = None;

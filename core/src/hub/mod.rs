@@ -13,6 +13,7 @@
 //! opened for a slot that is not wanted (G14, G15).
 
 mod accept;
+mod answers;
 pub mod asks;
 mod cache;
 pub mod calls;
@@ -51,6 +52,7 @@ use crate::server::{Server, Setting, Signal};
 use crate::time::{Deadline, Timestamp};
 use crate::wire::mcp::ToolDef;
 
+use answers::Answers;
 use calls::Calls;
 use gate::Gate;
 use ops::Pending;
@@ -117,6 +119,7 @@ pub struct Hub {
     cache_reads: BTreeMap<ReadId, ServerName>,
     gates: Vec<Gate>,
     ops: Vec<Pending>,
+    answers: Answers,
     calls: Held<Calls>,
     live: live::Live,
     problems: Held<Problems>,
@@ -178,6 +181,7 @@ impl Hub {
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),
             ops: Vec::new(),
+            answers: Answers::default(),
             calls,
             live: live::Live::default(),
             problems,
@@ -202,6 +206,7 @@ impl Hub {
             Fact::CacheRead { read, found, age_ms } => {
                 self.handle_cache_read(read, found, age_ms, out);
             }
+            Fact::Answered { ask, result } => self.handle_answered(now, ask, &result, out),
             Fact::Opened { conn, pid } => self.with_server(conn, now, out, |server, out| {
                 server.handle_opened(now, pid, out);
                 Vec::new()
@@ -262,6 +267,7 @@ impl Hub {
         for expired in self.calls.expire(now, out) {
             self.tell_cancelled(expired, "the call timed out", out);
         }
+        self.expire_answers(now, out);
         self.start_again(now, out);
         self.read_changed(now, out);
     }
@@ -307,6 +313,7 @@ impl Hub {
         gates
             .chain(self.ops.iter().filter_map(Pending::deadline))
             .chain(self.calls.deadline())
+            .chain(self.answers.deadline())
             .chain(server)
             .chain(retry)
             .chain(self.watching.deadline(&self.options.policy.watch))

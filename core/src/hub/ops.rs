@@ -148,6 +148,7 @@ impl Hub {
         }
         self.stopping = true;
         self.progressed = true;
+        self.stop_asking(out);
         self.calls.fail_all(&CallError::ShuttingDown, out);
         if let Some(reading) = self.reading.take() {
             reading.reloads.iter().for_each(|op| done(*op, OpResult::ShuttingDown, out));

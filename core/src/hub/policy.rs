@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 pub use crate::config::filter::Filters;
+pub use crate::config::launch::{Empty, Unresolved};
 pub use crate::server::live::Extras;
 pub use crate::server::refresh::ListChanged;
 pub use crate::server::stop::StopLadder;
@@ -53,6 +54,10 @@ pub struct Policy {
     pub filters: Filters,
     /// Whether changes of the configuration's files are followed by themselves.
     pub watch: Watch,
+    /// What becomes of values with something in them that is missing.
+    pub unresolved: Unresolved,
+    /// What becomes of values that come out empty.
+    pub empty: Empty,
     /// The ladder that ends a process.
     pub stop: StopLadder,
 }
@@ -173,6 +178,8 @@ impl Default for Policy {
             trust: Trust::Ask,
             filters: Filters::default(),
             watch: Watch::Off,
+            unresolved: Unresolved::LeaveOut,
+            empty: Empty::Keep,
             stop: StopLadder::default(),
         }
     }
@@ -192,6 +199,8 @@ impl Policy {
             names: Names::Documented,
             trust: Trust::All,
             filters: Filters::documented(),
+            unresolved: Unresolved::AsWritten,
+            empty: Empty::LeaveOut,
             ..Self::default()
         }
     }

@@ -2,10 +2,12 @@
 //!
 //! Floor 4.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 
+use crate::command::Question;
 use crate::config::Definition;
-use crate::error::{Cause, Failure, Stage};
+use crate::error::{AskError, Cause, Failure, Stage};
 use crate::event::{ServerState, Skip};
 use crate::held::Held;
 use crate::id::ReadId;
@@ -28,6 +30,8 @@ pub(super) struct Slot {
     pub(super) server: Option<Server>,
     /// Why the last attempt failed, or why none can be made.
     pub(super) failure: Option<Failure>,
+    /// What could not be found out for the present attempt, and why.
+    pub(super) refused: BTreeMap<Question, AskError>,
     pub(super) cached: Cached,
     /// The list it had when it was ready last, for the time until it is ready again.
     pub(super) live: Option<Arc<[ToolDef]>>,
@@ -82,6 +86,7 @@ impl Slot {
             standing,
             server: None,
             failure: None,
+            refused: BTreeMap::new(),
             cached: Cached::Unknown,
             live: None,
             switch: None,

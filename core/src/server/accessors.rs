@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 
 use crate::error::Failure;
 use crate::id::ConnId;
+use crate::time::Timestamp;
 use crate::wire::mcp::{Initialized, ToolDef};
 
 use super::{Phase, Server};
@@ -28,6 +29,12 @@ impl Server {
     #[must_use]
     pub const fn is_gone(&self) -> bool {
         matches!(self.phase, Phase::Gone)
+    }
+
+    /// Milliseconds since the attempt began.
+    #[must_use]
+    pub const fn age_ms(&self, now: Timestamp) -> u64 {
+        now.since(self.started)
     }
 
     /// Why it failed, once it did.
@@ -94,6 +101,7 @@ impl Server {
     #[must_use]
     pub const fn phase_name(&self) -> &'static str {
         match &self.phase {
+            Phase::Resolving { .. } => "resolving",
             Phase::Opening { .. } => "opening",
             Phase::Greeting { .. } => "greeting",
             Phase::Listing { .. } => "listing",
@@ -107,7 +115,7 @@ impl Server {
     #[cfg(feature = "_explore")]
     pub fn digest(
         &self,
-        now: crate::time::Timestamp,
+        now: Timestamp,
         newest_call: Option<crate::id::CallId>,
         state: &mut impl core::hash::Hasher,
     ) {
@@ -127,7 +135,7 @@ impl Server {
                 live.digest(now, state);
             }
             Phase::Stopping { why, .. } => why.hash(state),
-            Phase::Opening { .. } | Phase::Gone => {}
+            Phase::Resolving { .. } | Phase::Opening { .. } | Phase::Gone => {}
         }
     }
 }

@@ -185,7 +185,8 @@ impl Server {
     fn ready(&mut self, now: Timestamp, tools: Vec<mcp::ToolDef>, signals: &mut Vec<Signal>) {
         let again = match &self.phase {
             Phase::Listing { again, .. } => *again,
-            Phase::Opening { .. }
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
             | Phase::Greeting { .. }
             | Phase::Ready { .. }
             | Phase::Stopping { .. }
@@ -254,7 +255,7 @@ impl Server {
     }
 
     pub(super) fn begin_stop(&mut self, now: Timestamp, why: Why, out: &mut Outbox) {
-        let opened = !matches!(self.phase, Phase::Opening { .. });
+        let opened = !matches!(self.phase, Phase::Resolving { .. } | Phase::Opening { .. });
         let stop = Stop::begin(opened, self.conn, now, &self.setting.ladder, out);
         self.session.forget_all();
         self.enter(Phase::Stopping { stop, why });
@@ -267,6 +268,7 @@ impl Server {
     /// The stage of an attempt that can still be spoken to.
     pub(super) const fn stage(&self) -> Option<Stage> {
         match &self.phase {
+            Phase::Resolving { .. } => Some(Stage::Resolve),
             Phase::Opening { .. } => Some(Stage::Spawn),
             Phase::Greeting { .. } => Some(Stage::Initialize),
             Phase::Listing { .. } => Some(Stage::ListTools),

@@ -270,7 +270,8 @@ impl Server {
                     refresh.changed(now, pace);
                 }
             }
-            Phase::Opening { .. }
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
             | Phase::Greeting { .. }
             | Phase::Listing { .. }
             | Phase::Stopping { .. }
@@ -331,7 +332,8 @@ impl Server {
     fn live(&self) -> Option<&Live> {
         match &self.phase {
             Phase::Ready { live, .. } => Some(live),
-            Phase::Opening { .. }
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
             | Phase::Greeting { .. }
             | Phase::Listing { .. }
             | Phase::Stopping { .. }

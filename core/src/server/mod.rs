@@ -1,12 +1,12 @@
-//! One attempt to run one server: from `Open` to `Closed`.
+//! One attempt to run one server: from what to run to `Closed`.
 //!
 //! Floor 3. May import floors 0 to 2. A [`Server`] is one attempt with one [`ConnId`]; the next
 //! attempt is another `Server`. It pushes commands into the shared outbox and *returns* signals
 //! to the hub, which consumes them before the step ends.
 //!
 //! ```text
-//!            Opened         initialize ok        last page
-//!  Opening ─────────► Greeting ───────► Listing ─────────► Ready
+//!       launch    Opened         initialize ok        last page
+//!  Resolving ─► Opening ─────────► Greeting ───────► Listing ─────────► Ready
 //!     │                  │                 │                 │
 //!     │ OpenFailed       └────────┬────────┴─────────────────┘
 //!     ▼                           ▼ stop, failure, end of output
@@ -162,6 +162,10 @@ pub struct Server {
 /// How far the attempt has come; each phase owns its data and its timer.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Phase {
+    /// What to run is being found out; there is no process.
+    Resolving {
+        deadline: Timestamp,
+    },
     Opening {
         deadline: Timestamp,
     },
@@ -220,18 +224,15 @@ pub enum View {
 }
 
 impl Server {
-    /// Starts an attempt.
+    /// Begins an attempt; what there is to be run has to be found out first.
     #[must_use]
-    pub fn open(
+    pub fn new(
         name: &ServerName,
         conn: ConnId,
-        launch: Launch,
         timeout_ms: Option<u64>,
         setting: &Arc<Setting>,
         now: Timestamp,
-        out: &mut Outbox,
     ) -> Self {
-        out.command(Command::Open { conn, server: name.clone(), launch });
         let deadline = now.plus(timeout_ms.unwrap_or(setting.connect_ms));
         Self {
             name: name.clone(),
@@ -243,8 +244,16 @@ impl Server {
             session: Session::new(conn, &setting.limits),
             hello: None,
             stderr: Tail::new(setting.limits.stderr_tail_bytes),
-            phase: Phase::Opening { deadline },
+            phase: Phase::Resolving { deadline },
             failure: None,
+        }
+    }
+
+    /// Starts the process, once it is known what to run.
+    pub fn launch(&mut self, launch: Launch, out: &mut Outbox) {
+        if let Phase::Resolving { deadline } = self.phase {
+            out.command(Command::Open { conn: self.conn, server: self.name.clone(), launch });
+            self.enter(Phase::Opening { deadline });
         }
     }
 
@@ -260,7 +269,11 @@ impl Server {
             Phase::Stopping { stop, .. } => {
                 stop.handle_opened(self.conn, now, &self.setting.ladder, out);
             }
-            Phase::Greeting { .. } | Phase::Listing { .. } | Phase::Ready { .. } | Phase::Gone => {}
+            Phase::Resolving { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Ready { .. }
+            | Phase::Gone => {}
         }
     }
 
@@ -272,7 +285,11 @@ impl Server {
                 self.fail(now, Stage::Spawn, Cause::Open { error }, &mut signals);
             }
             Phase::Stopping { .. } => {}
-            Phase::Greeting { .. } | Phase::Listing { .. } | Phase::Ready { .. } | Phase::Gone => {
+            Phase::Resolving { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. }
+            | Phase::Ready { .. }
+            | Phase::Gone => {
                 return signals;
             }
         }
@@ -346,7 +363,8 @@ impl Server {
                 let stage = *stage;
                 self.fail(now, stage, Cause::Exited { exit }, &mut signals);
             }
-            Phase::Opening { .. }
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
             | Phase::Greeting { .. }
             | Phase::Listing { .. }
             | Phase::Ready { .. } => {
@@ -372,15 +390,22 @@ impl Server {
                 self.enter(Phase::Gone);
                 signals.push(Signal::Gone);
             }
+        } else if let Phase::Resolving { .. } = self.phase {
+            let limit_ms = deadline.at.since(self.started);
+            self.fail(now, Stage::Resolve, Cause::TimedOut { limit_ms }, &mut signals);
+            self.enter(Phase::Gone);
+            signals.push(Signal::Gone);
         } else if matches!(self.phase, Phase::Ready { .. }) {
             self.fire_lists(now, &mut signals, out);
         } else {
             let stage = self.stage().unwrap_or(Stage::Spawn);
             let limit_ms = match stage {
                 Stage::ListTools => self.timeout_ms.unwrap_or(self.setting.list_ms),
-                Stage::Config | Stage::Spawn | Stage::Initialize | Stage::Ready => {
-                    deadline.at.since(self.started)
-                }
+                Stage::Config
+                | Stage::Resolve
+                | Stage::Spawn
+                | Stage::Initialize
+                | Stage::Ready => deadline.at.since(self.started),
             };
             self.give_up(now, stage, Cause::TimedOut { limit_ms }, &mut signals, out);
         }
@@ -397,6 +422,7 @@ impl Server {
                 }
             }
             Phase::Gone => {}
+            Phase::Resolving { .. } => self.enter(Phase::Gone),
             Phase::Opening { .. }
             | Phase::Greeting { .. }
             | Phase::Listing { .. }
@@ -430,6 +456,7 @@ impl Server {
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
         match &self.phase {
+            Phase::Resolving { deadline } => Some(Deadline { at: *deadline, why: "resolve" }),
             Phase::Opening { deadline } => Some(Deadline { at: *deadline, why: "open" }),
             Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
             Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
@@ -443,16 +470,19 @@ impl Server {
     #[must_use]
     pub const fn view(&self) -> View {
         match &self.phase {
-            Phase::Opening { .. } | Phase::Greeting { .. } | Phase::Listing { .. } => {
-                View::Connecting
-            }
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. } => View::Connecting,
             Phase::Ready { .. } => View::Connected,
             Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
             Phase::Stopping { why: Why::Ending { stage, .. }, .. } => match stage {
                 Stage::Ready => View::Failed,
-                Stage::Config | Stage::Spawn | Stage::Initialize | Stage::ListTools => {
-                    View::Connecting
-                }
+                Stage::Config
+                | Stage::Resolve
+                | Stage::Spawn
+                | Stage::Initialize
+                | Stage::ListTools => View::Connecting,
             },
             Phase::Stopping { why: Why::Failed, .. } => View::Failed,
             Phase::Gone => {

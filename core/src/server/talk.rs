@@ -125,6 +125,7 @@ fn why(cause: &Cause) -> String {
         Cause::Limit { what, limit } => format!("it {}", what.describe(*limit)),
         Cause::RepeatedCursor => "it repeated a page cursor".into(),
         Cause::Invalid { .. }
+        | Cause::Unresolved { .. }
         | Cause::Open { .. }
         | Cause::Revision { .. }
         | Cause::Exited { .. }

@@ -58,7 +58,7 @@ impl Project {
                         let approved = self.approved.clone();
                         self.play.io(Fact::ApprovalsRead { read, approved });
                     }
-                    Command::Open { launch, .. } => started.push(launch.command),
+                    Command::Open { launch, .. } => started.push(launch.command.to_string()),
                     _ => {}
                 }
             }

@@ -13,5 +13,6 @@ mod overlapping;
 mod play;
 mod recovering;
 mod reloading;
+mod resolving;
 mod starting;
 mod watching;

@@ -116,7 +116,7 @@ fn calls_wait_on_when_a_lost_server_follows_another_definition() {
     assert_eq!(play.outcome(1), None);
     let commands = |play: &mut Play| -> Vec<String> {
         let command = |command| match command {
-            Command::Open { launch, .. } => Some(launch.command),
+            Command::Open { launch, .. } => Some(launch.command.to_string()),
             _ => None,
         };
         play.take_commands().into_iter().filter_map(command).collect()

@@ -1,6 +1,7 @@
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+
+use tidegate_core::command::{Fill, Text};
 
 use super::*;
 
@@ -40,8 +41,20 @@ impl Place {
     }
 }
 
-fn launch(command: &str, cwd: Option<&str>) -> Launch {
-    Launch { command: command.into(), args: vec![], env: BTreeMap::new(), cwd: cwd.map(Into::into) }
+fn launch(command: &str, cwd: Option<&str>) -> Program {
+    let (command, cwd) = (command.into(), cwd.map(Into::into));
+    filled(Launch { command, cwd, ..Launch::default() })
+}
+
+fn filled(written: Launch) -> Program {
+    let filled = written.filled(|_| Some("swordfish".into()));
+    Program { written, filled }
+}
+
+fn with_path(program: Program, path: String) -> Program {
+    let mut written = program.written;
+    written.env.insert("PATH".into(), path.into());
+    filled(written)
 }
 
 #[test]
@@ -59,10 +72,10 @@ fn the_entrys_own_path_takes_the_place_of_the_hosts() {
     let place = place();
     place.file("bin/server", 0o755);
     let own = place.file("home/tools/server", 0o755);
-    let mut launch = launch("server", None);
-    launch.env.insert("PATH".into(), own.parent().unwrap().display().to_string());
+    let path = own.parent().unwrap().display().to_string();
+    let launch = with_path(launch("server", None), path);
     assert_eq!(place.around.command(&launch).unwrap().get_program(), own);
-    launch.env.insert("PATH".into(), "/nowhere".into());
+    let launch = with_path(launch, "/nowhere".into());
     let error = place.around.command(&launch).unwrap_err();
     let (command, searched) = ("server".into(), "/nowhere".into());
     let whose = WhosePath::Entry;
@@ -113,9 +126,8 @@ fn what_must_not_be_run_is_told_from_what_is_not_there() {
     }
     // A program further down the path is run all the same.
     let further = place.file("home/tools/data", 0o755);
-    let mut launch = launch("data", None);
     let path = env::join_paths([place.dir.path().join("bin"), further.parent().unwrap().into()]);
-    launch.env.insert("PATH".into(), path.unwrap().into_string().unwrap());
+    let launch = with_path(launch("data", None), path.unwrap().into_string().unwrap());
     assert_eq!(place.around.command(&launch).unwrap().get_program(), further);
 }
 
@@ -145,4 +157,31 @@ fn an_error_names_a_command_without_what_could_be_a_secret_in_it() {
     ] {
         assert_eq!(without_arguments(command), shown);
     }
+}
+
+/// G67.
+#[test]
+fn an_error_names_what_was_written_and_never_what_was_filled_in() {
+    let place = place();
+    let gap = |before: &str| -> Text {
+        [Fill::Plain(before.into()), Fill::Variable("V".into())].into_iter().collect()
+    };
+    for written in [
+        Launch { command: gap(""), ..Launch::default() },
+        Launch { command: gap("./"), ..Launch::default() },
+        Launch { command: "x".into(), cwd: Some(gap("/")), ..Launch::default() },
+        Launch {
+            command: "x".into(),
+            env: [("PATH".into(), gap("/"))].into(),
+            ..Launch::default()
+        },
+    ] {
+        let program = filled(written);
+        let error = format!("{:?}", place.around.fault(&program).unwrap());
+        assert!(error.contains("${V}") && !error.contains("swordfish"), "{error}");
+    }
+    place.file("project/swordfish", 0o644);
+    let program = filled(Launch { command: gap("./"), ..Launch::default() });
+    let error = format!("{:?}", place.around.fault(&program).unwrap());
+    assert!(error.contains("NotExecutable") && !error.contains("swordfish"), "{error}");
 }

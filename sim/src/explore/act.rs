@@ -179,6 +179,7 @@ fn fact_name(input: &Input) -> &'static str {
         Fact::FilesChanged => "files changed",
         Fact::ApprovalsRead { .. } => "approvals read",
         Fact::CacheRead { .. } => "cache read",
+        Fact::Answered { .. } => "answered",
         Fact::Opened { .. } => "opened",
         Fact::OpenFailed { .. } => "open failed",
         Fact::Received { .. } => "received",
@@ -330,7 +331,7 @@ impl<M: Machine> Node<M> {
             | Act::Disable(at)
             | Act::Change(at) => vec![servers[at].clone()],
             Act::Cancel(call) => self.world.server_of_call(call).into_iter().collect(),
-            Act::Deliver(Lane::Read(_))
+            Act::Deliver(Lane::Read(_) | Lane::Answer(_))
             | Act::Tick
             | Act::Late
             | Act::Start

@@ -138,7 +138,8 @@ impl Conns {
             Fact::ConfigRead { .. }
             | Fact::FilesChanged
             | Fact::ApprovalsRead { .. }
-            | Fact::CacheRead { .. } => return,
+            | Fact::CacheRead { .. }
+            | Fact::Answered { .. } => return,
             Fact::Opened { conn, .. } => (conn, Some(Life::Open)),
             Fact::OpenFailed { conn, .. } | Fact::Closed { conn, .. } => (conn, Some(Life::Ended)),
             Fact::Received { conn, .. } | Fact::Complained { conn, .. } => (conn, None),
@@ -170,7 +171,9 @@ impl Conns {
             | Command::ReadApprovals { .. }
             | Command::ReadCache { .. }
             | Command::WriteCache { .. }
-            | Command::DropCache { .. } => return Ok(()),
+            | Command::DropCache { .. }
+            | Command::Ask { .. }
+            | Command::StopAsking { .. } => return Ok(()),
             Command::Open { conn, server, launch: _ } => return self.open(*conn, server, now),
             Command::Send { conn, .. } => (conn, Rung::None),
             Command::CloseInput { conn } => (conn, Rung::CloseInput),

@@ -4,6 +4,7 @@
 //! what a driver and a host see, and the plain data a host may read; phases, frames and timers
 //! are none of their business.
 
+mod asks;
 mod bounds;
 mod calls;
 pub(crate) mod clock;
@@ -60,6 +61,8 @@ pub enum Law {
     Orders,
     /// G19–G25: the catalogue is what the servers' states make of it.
     View,
+    /// G66: what has to be found out is asked once.
+    Asks,
     /// G14, G15, G50: what is started was asked for, or was lost and has waited long enough.
     Starts,
     /// G25–G28, G51: lists that change, and what is subscribed to.
@@ -91,6 +94,7 @@ impl Law {
             Self::Bounded => "L10 bounded",
             Self::Orders => "orders (G3, G5, G8, G14)",
             Self::View => "view (G19-G25)",
+            Self::Asks => "asks (G66)",
             Self::Starts => "starts (G14, G15, G50)",
             Self::Live => "live (G25-G28, G51)",
             Self::Gate => "gate (G30, G31)",
@@ -169,6 +173,7 @@ pub(crate) struct Laws {
     live: live::Live,
     gate: gate::Gates,
     starts: starts::Starts,
+    asks: asks::Asks,
     /// Whether time was skipped, so that bounds on the whole are off.
     pub(crate) overslept: bool,
 }
@@ -185,6 +190,7 @@ impl Laws {
             live: live::Live::default(),
             gate: gate::Gates::default(),
             starts: starts::Starts::default(),
+            asks: asks::Asks::default(),
             overslept: false,
         }
     }
@@ -203,6 +209,7 @@ impl Laws {
         self.live.check(seen, driver)?;
         self.gate.check(seen, &self.policy, self.overslept)?;
         self.starts.check(seen, &self.policy)?;
+        self.asks.check(seen)?;
         bounds::check(seen, &self.limits)?;
         self.check_wire(driver)
     }

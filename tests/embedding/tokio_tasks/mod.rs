@@ -191,9 +191,16 @@ impl Owner {
             Command::ReadCache { read, key: _ } => {
                 self.happened(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
             }
-            // Ordered only if the policy says so.
-            Command::Watch { .. } => {}
-            Command::WriteCache { .. } | Command::DropCache { .. } => {}
+            // A host of this kind has no shell and nobody to ask.
+            Command::Ask { ask, what: _ } => {
+                let result = Err(tidegate_core::error::AskError::NobodyToAsk);
+                self.happened(Fact::Answered { ask, result });
+            }
+            // Watching is ordered only if the policy says so.
+            Command::StopAsking { .. }
+            | Command::Watch { .. }
+            | Command::WriteCache { .. }
+            | Command::DropCache { .. } => {}
             Command::Open { conn, server: _, launch } => {
                 let fact = match Server::open(&launch, &self.cwd, conn, self.inbox.clone()) {
                     Ok((server, pid)) => {

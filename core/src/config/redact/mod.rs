@@ -1,10 +1,10 @@
-//! Configuration and launches without the secrets in them, for traces (G67).
+//! Configuration without the secrets in it, for traces (G67).
 //!
 //! Floor 2. May import floors 0 and 1.
 //!
-//! A run is recorded with the configuration files it read and the programs it started. Both are
-//! redacted on the way into the trace so that a run over the redacted files starts exactly the
-//! redacted programs and finds the same problems at the same lines:
+//! A run is recorded with the configuration files it read. They are redacted on the way into the
+//! trace so that a run over the redacted files fills in the same places and finds the same
+//! problems at the same lines; see [`disguise`](super::disguise):
 //!
 //! - Equal secrets have equal placeholders, different ones different ones: `<secret N>`, or
 //!   `Ne-99` for what could be a number, because a number has to stay one. The placeholders for
@@ -19,7 +19,7 @@
 mod edits;
 mod file;
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,14 +28,12 @@ use core::fmt;
 use super::encoding::{decode, encode};
 use super::environment::Environment;
 use super::mask;
-use super::parse::{dialect, language, read_in};
+use super::parse::{dialect, language};
 use super::secret;
 use super::source::{Source, Surroundings};
 use super::syntax::{self, Language};
 use super::template::{Part, Role, Template, Variables};
 use super::variables;
-use crate::approval::Approval;
-use crate::command::Launch;
 
 use edits::Edits;
 use file::File;
@@ -44,8 +42,6 @@ use file::File;
 #[derive(Clone, Default)]
 pub struct Redactor {
     numbers: BTreeMap<String, u64>,
-    /// The approvals of definitions as they are, and as they are redacted.
-    approvals: BTreeMap<Approval, Approval>,
     last: u64,
     environment: Environment,
     project: String,
@@ -115,51 +111,6 @@ impl Redactor {
             Err(fault) => syntax::unread(&fault),
         };
         encode(&text, decoded.encoding)
-    }
-
-    /// A file that a project brought along, without its secrets; see [`file`](Self::file).
-    /// What is approved of it counts for the redacted file too, by
-    /// [`approvals`](Self::approvals).
-    #[must_use]
-    pub fn project(&mut self, source: &Source, origin: Option<&str>, bytes: &[u8]) -> Vec<u8> {
-        let redacted = self.file(source, bytes);
-        let around = Surroundings {
-            environment: &self.environment,
-            project: &self.project,
-            home: self.home.as_deref(),
-        };
-        let [real, shown] =
-            [bytes, &redacted].map(|bytes| read_in(source, bytes, around).at(origin));
-        for (real, shown) in real.definitions.iter().zip(&shown.definitions) {
-            self.approvals.insert(real.approval(), shown.approval());
-        }
-        redacted
-    }
-
-    /// The approvals of redacted definitions in the place of those of the real ones. What is
-    /// approved elsewhere is nobody's business and left out.
-    #[must_use]
-    pub fn approvals(&self, approved: &BTreeSet<Approval>) -> BTreeSet<Approval> {
-        approved.iter().filter_map(|approval| self.approvals.get(approval)).copied().collect()
-    }
-
-    /// A launch without its secrets: equal to the launch that the redacted file leads to.
-    #[must_use]
-    pub fn launch(&mut self, launch: &Launch) -> Launch {
-        let args = launch.args.iter().map(String::as_str);
-        let word = |this: &mut Self, secret: &str| {
-            this.value(secret, Role::Word, Variables::Native, &BTreeMap::new())
-        };
-        let env = launch.env.iter().map(|(name, value)| {
-            let value = self.value(value, Role::Env, Variables::Native, &BTreeMap::new());
-            (name.clone(), value)
-        });
-        Launch {
-            env: env.collect(),
-            command: secret::in_line(&launch.command, |secret| word(self, secret)),
-            args: secret::in_arguments(args, |secret| word(self, secret)),
-            cwd: launch.cwd.clone(),
-        }
     }
 
     /// A value without what is secret in it: what stands in it for something else stays.

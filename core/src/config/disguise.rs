@@ -1,0 +1,157 @@
+//! What a trace says in the place of what was read, approved, asked and run (G67).
+//!
+//! Floor 2. May import floors 0 and 1. A trace holds redacted files, and a machine that reads
+//! those has to say what the trace says. So whatever follows from a definition is recorded as
+//! what follows from its redacted form: which definition belongs to which is remembered with
+//! each file.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::definition::Definition;
+use super::environment::Environment;
+use super::launch::{Empty, Filling, Unresolved};
+use super::parse::read_in;
+use super::redact::Redactor;
+use super::source::{Source, Surroundings};
+use super::template::Part;
+use crate::approval::Approval;
+use crate::command::{Launch, Question, Text};
+use crate::error::AskError;
+use crate::id::{AnswerId, ServerName};
+
+/// How many definitions of one server are remembered: the present one, and those that attempts
+/// under way were begun with.
+const REMEMBERED: usize = 8;
+
+/// Files, approvals, questions and launches without the secrets in them.
+#[derive(Clone, Debug)]
+pub struct Disguise {
+    redactor: Redactor,
+    environment: Environment,
+    project: String,
+    home: Option<String>,
+    unresolved: Unresolved,
+    empty: Empty,
+    /// Definitions as they are and as they are redacted, the newest last.
+    definitions: BTreeMap<ServerName, Vec<(Definition, Definition)>>,
+    approvals: BTreeMap<Approval, Approval>,
+    /// Command lines as they are and as they are redacted.
+    lines: BTreeMap<String, String>,
+    asked: BTreeMap<AnswerId, (Question, Question)>,
+    failed: BTreeMap<Question, AskError>,
+}
+
+impl Disguise {
+    /// What was recorded so far: nothing. The machine reads files in these surroundings and
+    /// follows these rules.
+    #[must_use]
+    pub fn new(around: Surroundings<'_>, unresolved: Unresolved, empty: Empty) -> Self {
+        Self {
+            redactor: Redactor::around(around),
+            environment: around.environment.clone(),
+            project: around.project.into(),
+            home: around.home.map(String::from),
+            unresolved,
+            empty,
+            definitions: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            failed: BTreeMap::new(),
+        }
+    }
+
+    /// A file that really is at `origin`, without its secrets: the same lines with the same
+    /// meaning.
+    pub fn file(&mut self, source: &Source, origin: Option<&str>, bytes: &[u8]) -> Vec<u8> {
+        let redacted = self.redactor.file(source, bytes);
+        let around = Surroundings {
+            environment: &self.environment,
+            project: &self.project,
+            home: self.home.as_deref(),
+        };
+        let [real, shown] =
+            [bytes, &redacted].map(|bytes| read_in(source, bytes, around).at(origin));
+        for (real, shown) in real.definitions.into_iter().zip(shown.definitions) {
+            self.approvals.insert(real.approval(), shown.approval());
+            self.lines.extend(lines(&real).into_iter().zip(lines(&shown)));
+            let known = self.definitions.entry(real.name.clone()).or_default();
+            known.retain(|(before, _)| *before != real);
+            known.push((real, shown));
+            if known.len() > REMEMBERED {
+                known.remove(0);
+            }
+        }
+        redacted
+    }
+
+    /// The approvals of redacted definitions in the place of those of the real ones. What is
+    /// approved elsewhere is nobody's business and left out.
+    #[must_use]
+    pub fn approvals(&self, approved: &BTreeSet<Approval>) -> BTreeSet<Approval> {
+        approved.iter().filter_map(|approval| self.approvals.get(approval)).copied().collect()
+    }
+
+    /// A question without the secrets in it.
+    pub fn ask(&mut self, ask: AnswerId, what: &Question) -> Question {
+        let shown = match what {
+            Question::Shell { line } => {
+                Question::Shell { line: self.lines.get(line).cloned().unwrap_or_default() }
+            }
+            input @ Question::Input { .. } => input.clone(),
+        };
+        self.failed.remove(what);
+        self.failed.remove(&shown);
+        self.asked.insert(ask, (what.clone(), shown.clone()));
+        shown
+    }
+
+    /// What was asked is known, or cannot be found out.
+    pub fn answered(&mut self, ask: AnswerId, result: &Result<(), AskError>) {
+        if let Err(error) = result
+            && let Some((what, shown)) = self.asked.remove(&ask)
+        {
+            self.failed.insert(what, error.clone());
+            self.failed.insert(shown, error.clone());
+        }
+    }
+
+    /// A launch without its secrets: the one that the redacted file leads to.
+    #[must_use]
+    pub fn launch(&self, server: &ServerName, launch: &Launch) -> Launch {
+        let known = self.definitions.get(server).into_iter().flatten().rev();
+        let mut shown = known.filter_map(|(real, shown)| {
+            (self.fill(real)? == *launch).then(|| self.fill(shown)).flatten()
+        });
+        // Nothing is better than a secret: a replay tells them apart here.
+        shown.next().unwrap_or_else(|| Launch { command: Text::from("<hidden>"), ..hidden(launch) })
+    }
+
+    fn fill(&self, definition: &Definition) -> Option<Launch> {
+        let answer = |what: &Question| {
+            let asked = self.asked.iter().find(|(_, (real, shown))| what == real || what == shown);
+            let failed = || self.failed.get(what).cloned().unwrap_or(AskError::NobodyToAsk);
+            asked.map(|(ask, _)| *ask).ok_or_else(failed)
+        };
+        let filling = Filling {
+            environment: &self.environment,
+            unresolved: self.unresolved,
+            empty: self.empty,
+            answer: &answer,
+        };
+        definition.launch(&filling)?.ok().map(|(launch, _)| launch)
+    }
+}
+
+fn hidden(launch: &Launch) -> Launch {
+    let names = launch.env.keys().map(|name| (name.clone(), Text::default()));
+    Launch { env: names.collect(), ..Launch::default() }
+}
+
+fn lines(definition: &Definition) -> Vec<String> {
+    let parts = definition.texts().flat_map(|(role, text)| definition.template(text, role).parts);
+    let line = |part| if let Part::Command { line, .. } = part { Some(line) } else { None };
+    parts.filter_map(line).collect()
+}
