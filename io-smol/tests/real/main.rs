@@ -8,4 +8,5 @@ mod files;
 mod hosts;
 mod processes;
 mod project;
+mod resolving;
 mod watching;
