@@ -1,6 +1,3 @@
-use alloc::string::ToString as _;
-use alloc::vec;
-
 use super::*;
 use crate::config::definition::Definition;
 use crate::config::parse::{Reading, read};
