@@ -30,9 +30,17 @@ impl fmt::Debug for Secret {
 
 /// How a host asks a person; see [`Settings::with_prompt`](crate::Settings::with_prompt).
 #[derive(Clone)]
-pub struct Prompt(Arc<Mutex<Hook>>);
+pub struct Prompt(Arc<Mutex<dyn Ask>>);
 
-struct Hook(Box<dyn FnMut(&Question) -> Option<String> + Send>);
+trait Ask: Send {
+    fn ask(&mut self, what: &Question) -> Option<String>;
+}
+
+impl<F: FnMut(&Question) -> Option<String> + Send> Ask for F {
+    fn ask(&mut self, what: &Question) -> Option<String> {
+        self(what)
+    }
+}
 
 impl Prompt {
     /// Asks with this function, one question at a time, on a thread that may block. `None` is no
@@ -40,12 +48,12 @@ impl Prompt {
     /// visible.
     #[must_use]
     pub fn new(ask: impl FnMut(&Question) -> Option<String> + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Hook(Box::new(ask)))))
+        Self(Arc::new(Mutex::new(ask)))
     }
 
     fn ask(&self, what: &Question) -> Result<String, AskError> {
         let mut hook = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match (hook.0)(what).ok_or(AskError::Declined)? {
+        match hook.ask(what).ok_or(AskError::Declined)? {
             answer if answer.is_empty() => Err(AskError::Empty),
             answer if answer.contains('\0') => Err(AskError::NoText),
             answer => Ok(answer),

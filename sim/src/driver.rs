@@ -61,7 +61,7 @@ pub struct Driver {
     reads: Held<BTreeMap<ReadId, (Timestamp, Fact)>>,
     /// What comes of a question, and after how many milliseconds. What is not here is answered
     /// at once.
-    replies: Hashed<BTreeMap<Question, (u64, Result<(), AskError>)>>,
+    replies: Hashed<BTreeMap<Question, Reply>>,
     asked: Held<BTreeMap<AnswerId, (Timestamp, Fact)>>,
     /// How many reads were asked for, if they are numbered one by one.
     reads_made: u64,
@@ -72,6 +72,13 @@ pub struct Driver {
     left: Vec<ServerName>,
     calls: Vec<u64>,
     breaches: Vec<String>,
+}
+
+/// What comes of a question, and when.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Reply {
+    after_ms: u64,
+    result: Result<(), AskError>,
 }
 
 #[derive(Clone, Debug)]
@@ -127,8 +134,10 @@ impl Driver {
                 self.set_cached(key, None);
             }
             Command::Ask { ask, what } => {
-                let (after, result) = self.replies.get(&what).cloned().unwrap_or((0, Ok(())));
-                self.asked.insert(ask, (now.plus(after), Fact::Answered { ask, result }));
+                let at_once = Reply { after_ms: 0, result: Ok(()) };
+                let Reply { after_ms, result } =
+                    self.replies.get(&what).cloned().unwrap_or(at_once);
+                self.asked.insert(ask, (now.plus(after_ms), Fact::Answered { ask, result }));
             }
             Command::StopAsking { ask } => drop(self.asked.remove(&ask)),
             Command::Open { conn, server, launch } => {
@@ -275,7 +284,7 @@ impl Driver {
 
     /// From here on this comes of a question, after so many milliseconds.
     pub fn set_reply(&mut self, what: Question, after_ms: u64, result: Result<(), AskError>) {
-        self.replies.change(|replies| drop(replies.insert(what, (after_ms, result))));
+        self.replies.change(|replies| drop(replies.insert(what, Reply { after_ms, result })));
     }
 
     /// The user approves this.
