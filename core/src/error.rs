@@ -421,6 +421,8 @@ pub enum Category {
     ImpliedTransport,
     /// A definition that the settings leave out.
     Filtered,
+    /// A server that the organisation forbids, or that the file of its rules is not understood.
+    Forbidden,
     /// A value that was left out because what stands in it for something else is missing.
     LeftOut,
     /// Neither command nor URL.

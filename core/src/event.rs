@@ -208,6 +208,8 @@ pub enum Skip {
     Disabled,
     /// It waits for the user's approval.
     NeedsApproval,
+    /// The organisation forbids it.
+    Forbidden,
     /// The run is limited to other servers.
     Filtered,
     /// It uses a transport this version does not speak.
@@ -227,6 +229,7 @@ impl Skip {
         match self {
             Self::Disabled => "switched off",
             Self::NeedsApproval => "waits for your approval",
+            Self::Forbidden => "forbidden by the rules of your organisation",
             Self::Filtered => "not selected for this run",
             Self::UnsupportedTransport => "its transport is not supported yet (only stdio is)",
             Self::AlreadyConnected => "connected already",

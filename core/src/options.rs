@@ -34,6 +34,10 @@ pub struct Options {
     /// The names of the host's variables, for placeholders in the configuration.
     #[serde(skip_serializing_if = "Environment::is_empty")]
     pub environment: Environment,
+    /// The file with the rules of the organisation, which a host gives and no user; see
+    /// [`Organisation`](crate::config::organisation::Organisation). Absent: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub organisation: Option<String>,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
     /// What to do where the documents and the field disagree.

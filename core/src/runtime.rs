@@ -67,6 +67,7 @@ impl Runtime {
                 policy: options.policy,
                 sources: options.sources,
                 environment: options.environment,
+                organisation: options.organisation,
                 home: options.home,
                 only: options.only,
                 forward_stderr: options.forward_stderr,

@@ -12,6 +12,10 @@ use tidegate_core::config::{Environment, Places};
 /// The name of our directory in the user's.
 const APP: &str = "tidegate";
 
+/// The file with the rules of the organisation that runs this machine; see
+/// [`tidegate_core::config::organisation`]. No variable and no flag moves it.
+pub const ORGANISATION: &str = "/etc/tidegate/policy.json";
+
 /// The directories of one user. Absent where the platform does not tell.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Directories {

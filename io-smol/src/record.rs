@@ -36,6 +36,8 @@ pub(crate) struct Recorder {
     disguise: Disguise,
     /// The files of the configuration, by their paths.
     sources: BTreeMap<String, Source>,
+    /// The rules of the organisation, which are no secret.
+    organisation: Option<String>,
     /// Which of them a read will tell of.
     reads: BTreeMap<ReadId, String>,
     /// The lines since the last flush.
@@ -67,6 +69,7 @@ impl Recorder {
                 options.policy.empty,
             ),
             sources: sources(options),
+            organisation: options.organisation.clone(),
             reads: BTreeMap::new(),
             lines: Vec::new(),
             thread: Some(sender),
@@ -82,8 +85,11 @@ impl Recorder {
         let mut input = input.clone();
         match &mut input {
             Input::Io(Fact::ConfigRead { read, origin, found }) => {
-                let source = self.reads.remove(read).and_then(|path| self.sources.get(&path));
-                if let Found::Content(content) = found {
+                let path = self.reads.remove(read);
+                let source = path.as_ref().and_then(|path| self.sources.get(path));
+                if let Found::Content(content) = found
+                    && (path.is_none() || path != self.organisation)
+                {
                     let unknown = Source::inline("", "");
                     let source = source.unwrap_or(&unknown);
                     *content = Bytes(self.disguise.file(source, origin.as_deref(), content));

@@ -42,6 +42,8 @@ pub enum Guard {
 impl Settings {
     /// Settings with these options: no cache, no approvals, no trace, a guard. Options without
     /// entropy get some, and options without an environment get the names of this process's.
+    /// The rules of the organisation are in [`ORGANISATION`](crate::places::ORGANISATION) unless
+    /// the options say otherwise.
     #[must_use]
     pub fn new(mut options: Options) -> Self {
         if options.entropy == Entropy::default() {
@@ -50,6 +52,7 @@ impl Settings {
         if options.environment.is_empty() {
             options.environment = crate::places::environment();
         }
+        options.organisation.get_or_insert_with(|| crate::places::ORGANISATION.into());
         Self {
             options,
             cache_dir: None,
@@ -124,6 +127,7 @@ mod tests {
         let mut options = Options::new("/p", vec![]);
         options.entropy = Entropy::from_bytes([1; 32]);
         options.environment = crate::places::environment();
+        options.organisation = Some("/rules.json".into());
         assert_eq!(Settings::new(options.clone()).options, options);
     }
 }

@@ -21,6 +21,7 @@ mod format;
 pub mod launch;
 mod mask;
 mod nearest;
+pub mod organisation;
 pub mod parse;
 pub mod redact;
 mod report;

@@ -40,7 +40,7 @@ impl Hub {
                 server.digest(now, self.calls.newest(), state);
             }
         }
-        self.unapproved.hash(state);
+        (&self.forbidden, &self.unapproved).hash(state);
         self.last_good.digest(state);
         self.watching.digest(now, state);
         self.reading.is_some().hash(state);

@@ -74,6 +74,8 @@ pub struct HubOptions {
     pub environment: Environment,
     /// The user's home, if it is known.
     pub home: Option<String>,
+    /// The file with the rules of the organisation.
+    pub organisation: Option<String>,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
     /// Whether servers' standard error is passed on as events.
@@ -113,6 +115,8 @@ pub struct Hub {
     fates: Vec<Told>,
     last_good: watch::LastGood,
     watching: watch::Watching,
+    /// The servers that the organisation forbids.
+    forbidden: BTreeSet<ServerName>,
     /// The servers whose definitions a project brought along and the user has not approved.
     unapproved: BTreeSet<ServerName>,
     /// Whose stored list each read asks for.
@@ -177,6 +181,7 @@ impl Hub {
             fates: Vec::new(),
             last_good: watch::LastGood::default(),
             watching: watch::Watching::default(),
+            forbidden: BTreeSet::new(),
             unapproved: BTreeSet::new(),
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),

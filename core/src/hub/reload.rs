@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::command::Command;
+use crate::config::organisation::Organisation;
 use crate::config::resolve::Resolved;
 use crate::config::{self, Definition, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
@@ -49,6 +50,11 @@ pub(super) struct Reading {
     unreadable: Option<String>,
     /// Whether a start asked for it, so that servers that rest are started again.
     pub(super) starts: bool,
+    /// The read that will tell the rules of the organisation, and those rules.
+    rules: Option<ReadId>,
+    organisation: Organisation,
+    /// The servers that the organisation forbids, once that is known.
+    forbidden: BTreeSet<ServerName>,
     /// What all sources together say, and the read that will tell what of it is approved.
     pub(super) resolved: Option<(ReadId, Resolved)>,
     /// What the host asked meanwhile and this reading decides about.
@@ -66,7 +72,21 @@ impl Reading {
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
+        (self.rules.map(&age), &self.organisation, &self.forbidden).hash(state);
         self.resolved.as_ref().map(|(read, said)| (age(*read), &said.definitions)).hash(state);
+    }
+}
+
+impl Reading {
+    /// Finds what the organisation forbids, and says it.
+    fn forbid(&mut self, resolved: &mut Resolved) {
+        resolved.problems.extend(self.organisation.problem());
+        for definition in &resolved.definitions {
+            if let Some(refusal) = self.organisation.refusal(definition) {
+                self.forbidden.insert(definition.name.clone());
+                resolved.problems.push(refusal);
+            }
+        }
     }
 }
 
@@ -111,6 +131,9 @@ impl Hub {
             early,
             legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
             unreadable: None,
+            rules: None,
+            organisation: Organisation::default(),
+            forbidden: BTreeSet::new(),
             resolved: None,
         };
         for (at, source) in options.sources.iter().enumerate() {
@@ -126,6 +149,12 @@ impl Hub {
             }
             reading.parts.push(part);
         }
+        if let Some(path) = options.organisation.clone() {
+            let read = ReadId::new(self.next_read.next());
+            reading.rules = Some(read);
+            let bytes_max = options.setting.limits.config_bytes as u64;
+            out.command(Command::ReadConfig { read, path, bytes_max });
+        }
         self.reading = Some(reading);
         self.apply_if_complete(now, out);
     }
@@ -138,6 +167,12 @@ impl Hub {
         found: Found,
         out: &mut Outbox,
     ) {
+        let rules = self.reading.as_mut().filter(|reading| reading.rules == Some(read));
+        if let (Some(reading), Some(path)) = (rules, &self.options.organisation) {
+            reading.rules = None;
+            reading.organisation = Organisation::read(path, &found);
+            return self.apply_if_complete(now, out);
+        }
         let reading = self.reading.as_mut();
         let Some((reading, at)) = reading.and_then(|reading| {
             let at = reading.missing.remove(&read)?;
@@ -167,7 +202,9 @@ impl Hub {
         if self.stopping {
             return;
         }
-        let read_all = |reading: &Reading| reading.missing.is_empty() && reading.resolved.is_none();
+        let read_all = |reading: &Reading| {
+            reading.missing.is_empty() && reading.rules.is_none() && reading.resolved.is_none()
+        };
         let Some(reading) = self.reading.as_mut().filter(|reading| read_all(reading)) else {
             return;
         };
@@ -178,7 +215,11 @@ impl Hub {
         if let Some(why) = reading.unreadable.take().filter(|_| reading.legible == 0) {
             resolved.problems.push(discovery_failed(&why));
         }
-        let asks = |definition: &Definition| needs_approval(definition, self.options.policy.trust);
+        reading.forbid(&mut resolved);
+        let asks = |definition: &Definition| {
+            needs_approval(definition, self.options.policy.trust)
+                && !reading.forbidden.contains(&definition.name)
+        };
         if resolved.definitions.iter().any(asks) {
             let read = ReadId::new(self.next_read.next());
             reading.resolved = Some((read, resolved));
@@ -190,7 +231,10 @@ impl Hub {
 
     /// Ends a reading: what it says is followed.
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
-        let Some(Reading { reloads, starts, early, .. }) = self.reading.take() else { return };
+        let Some(Reading { reloads, starts, early, forbidden, .. }) = self.reading.take() else {
+            return;
+        };
+        self.forbidden = forbidden;
         self.problems.set_configured(resolved.problems, out);
         self.fates = resolved.fates;
         if starts {
@@ -410,6 +454,9 @@ impl Hub {
         }
         if !self.options.only.is_empty() && !self.options.only.contains(&definition.name) {
             return Some(Skip::Filtered);
+        }
+        if self.forbidden.contains(&definition.name) {
+            return Some(Skip::Forbidden);
         }
         if let Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) =
             &definition.transport

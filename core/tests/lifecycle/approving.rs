@@ -6,6 +6,7 @@ use tidegate_core::approval::Approval;
 use tidegate_core::command::Command;
 use tidegate_core::config::consent::Act;
 use tidegate_core::config::{Level, Provider, Source};
+use tidegate_core::error::Category;
 use tidegate_core::event::{OpResult, ServerState, Skip};
 use tidegate_core::id::{OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
@@ -22,8 +23,12 @@ struct Project {
     origin: String,
     text: String,
     approved: BTreeSet<Approval>,
+    /// The rules of the organisation.
+    rules: Found,
     ops: u64,
 }
+
+const RULES: &str = "/etc/rules.json";
 
 impl Project {
     fn new(text: &str) -> Self {
@@ -32,9 +37,11 @@ impl Project {
 
     fn at(path: &str, origin: &str, text: &str) -> Self {
         let source = Source::file(Provider::Shared, Level::Project, path);
-        let play = Play::with(Options::new("/p", vec![source]));
+        let mut options = Options::new("/p", vec![source]);
+        options.organisation = Some(RULES.into());
+        let play = Play::with(options);
         let (path, origin, text) = (path.into(), origin.into(), text.into());
-        Self { play, path, origin, text, approved: BTreeSet::new(), ops: 0 }
+        Self { play, path, origin, text, approved: BTreeSet::new(), rules: Found::Nothing, ops: 0 }
     }
 
     /// Reloads, or starts the first time; the commands of servers that were started.
@@ -48,6 +55,10 @@ impl Project {
         while !commands.is_empty() {
             for command in commands {
                 match command {
+                    Command::ReadConfig { read, path, .. } if path == RULES => {
+                        let found = self.rules.clone();
+                        self.play.io(Fact::ConfigRead { read, origin: None, found });
+                    }
                     Command::ReadConfig { read, path, .. } => {
                         assert_eq!(path, self.path);
                         let origin = Some(self.origin.clone());
@@ -192,7 +203,13 @@ fn approvals_that_come_late_count_for_no_other_reading() {
     let play = &mut project.play;
     let ask = |play: &mut Play, op: u64, text: &str| {
         play.host(Request::Reload { op: OpId::new(op) });
-        let Some(Command::ReadConfig { read, .. }) = play.take_commands().pop() else { panic!() };
+        let commands = play.take_commands();
+        let [Command::ReadConfig { read, .. }, Command::ReadConfig { read: rules, .. }] =
+            commands[..]
+        else {
+            panic!("{commands:?}")
+        };
+        play.io(Fact::ConfigRead { read: rules, origin: None, found: Found::Nothing });
         let (origin, found) = (Some(FILE.into()), Found::Content(text.into()));
         play.io(Fact::ConfigRead { read, origin, found });
         let Some(Command::ReadApprovals { read }) = play.take_commands().pop() else { panic!() };
@@ -223,4 +240,44 @@ fn who_is_asked_sees_what_would_be_run() {
     let skipped = OpResult::Skipped { reason: Skip::NeedsApproval };
     let done = tidegate_core::event::Event::Done { op: OpId::new(9), result: skipped };
     assert!(project.play.events.contains(&done));
+}
+
+/// The rules of the organisation come first: nobody is asked for what they forbid, and what
+/// runs ends when they begin to.
+#[test]
+fn what_the_organisation_forbids_is_never_run_whatever_is_approved() {
+    let mut project = Project::new(ONE);
+    project.rules = Found::Content(r#"{"deny":[{"program":"run"}]}"#.into());
+    assert_eq!(project.reload(), [""; 0]);
+    let forbidden = ServerState::Skipped { reason: Skip::Forbidden };
+    assert_eq!(project.play.state("a"), forbidden);
+    let problems = project.play.runtime.status().problems;
+    let problem = problems.iter().find(|it| it.category == Category::Forbidden).unwrap();
+    assert_eq!((problem.file.as_deref(), problem.line), (Some(RULES), Some(1)));
+    project.play.host(Request::Enable { op: OpId::new(50), server: "a".into() });
+    assert_eq!(project.play.take_commands(), []);
+    project.rules = Found::Nothing;
+    project.reload();
+    project.approve("a");
+    assert_eq!(project.reload(), ["run"]);
+    project.play.connect(0);
+    project.rules = Found::Content(r#"{"allow":[{"name":"b"}]}"#.into());
+    assert_eq!(project.reload(), [""; 0]);
+    assert_eq!(project.play.state("a"), forbidden);
+    assert_eq!(project.play.tools(), []);
+}
+
+#[test]
+fn rules_that_are_not_understood_forbid_everything_and_say_where_they_are_wrong() {
+    let mut project = Project::new(ONE);
+    for rules in
+        [Found::Content("{\n\"denny\": []}".into()), Found::Unreadable("Permission denied".into())]
+    {
+        project.rules = rules;
+        assert_eq!(project.reload(), [""; 0]);
+        assert_eq!(project.play.state("a"), ServerState::Skipped { reason: Skip::Forbidden });
+        let problems = project.play.runtime.status().problems;
+        let said = |message: &str| message.contains("every server is forbidden");
+        assert!(problems.iter().any(|problem| said(&problem.message)), "{problems:?}");
+    }
 }
