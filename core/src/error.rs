@@ -4,6 +4,7 @@
 //! ([`Failure`]), one call ([`CallError`]). Nothing is ever decided by the text of an error.
 
 mod ask;
+mod call;
 mod open;
 
 use alloc::string::{String, ToString as _};
@@ -15,6 +16,7 @@ use crate::id::ServerName;
 use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 
 pub use ask::{AskError, Missing};
+pub use call::CallError;
 pub use open::{OpenError, WhosePath};
 
 /// How a process ended.
@@ -251,97 +253,6 @@ impl Failure {
             Cause::StartupDeadline { limit_ms } => alloc::format!(
                 "Server \"{server}\" was still starting after {limit_ms}ms ({stage}); it goes on in the background"
             ),
-        }
-    }
-}
-
-/// Why a tool call ended without an answer from its tool.
-#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum CallError {
-    /// No server of this name is configured.
-    UnknownServer {
-        /// The name.
-        server: ServerName,
-    },
-    /// No tool of this name is offered, or none any more.
-    UnknownTool {
-        /// The name, as the caller gave it.
-        tool: String,
-    },
-    /// The server is not connected and will not be without somebody acting.
-    NotConnected {
-        /// The server.
-        server: ServerName,
-        /// Why not, in one line; empty if there is nothing to say.
-        reason: String,
-    },
-    /// The server answered with a JSON-RPC error.
-    Rpc {
-        /// The error.
-        error: RpcError,
-    },
-    /// No answer in time. The server was told.
-    TimedOut {
-        /// The limit that was reached, in milliseconds.
-        limit_ms: u64,
-    },
-    /// The connection ended with the call under way; nobody knows whether it was executed.
-    Closed,
-    /// The answer was too large to take.
-    TooLarge {
-        /// The bound, in bytes.
-        limit: u64,
-    },
-    /// The answer is not what the protocol says.
-    Shape {
-        /// Which member is wrong and how.
-        message: String,
-    },
-    /// Too many calls are open.
-    TooManyCalls {
-        /// The bound.
-        limit: u64,
-    },
-    /// The arguments are not a JSON object.
-    BadArguments {
-        /// What they are instead.
-        message: String,
-    },
-    /// The runtime is shutting down.
-    ShuttingDown,
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownServer { server } => write!(f, "no MCP server named \"{server}\""),
-            Self::UnknownTool { tool } => write!(f, "no tool named {tool:?}"),
-            Self::NotConnected { server, reason } if reason.is_empty() => {
-                write!(f, "MCP server not connected: {server}")
-            }
-            Self::NotConnected { server, reason } => {
-                write!(f, "MCP server not connected: {server} ({reason})")
-            }
-            Self::Rpc { error } => write!(f, "{error}"),
-            Self::TimedOut { limit_ms } => write!(f, "Request timeout after {limit_ms}ms"),
-            Self::Closed => f.write_str("Transport closed"),
-            Self::TooLarge { limit } => write!(
-                f,
-                "the answer is larger than {limit} bytes: ask for less, or raise \
-                 Limits::message_bytes"
-            ),
-            Self::Shape { message } => write!(f, "malformed answer: {message}"),
-            Self::TooManyCalls { limit } => write!(
-                f,
-                "more than {limit} calls at once: wait for some to end; Limits::open_calls is how \
-                 many a host may have open"
-            ),
-            Self::BadArguments { message } => {
-                write!(f, "the arguments must be a JSON object: {message}")
-            }
-            Self::ShuttingDown => f.write_str("the runtime is shutting down"),
         }
     }
 }

@@ -5,12 +5,12 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::error::Failure;
+use crate::error::{Failure, Stage};
 use crate::id::ConnId;
 use crate::time::Timestamp;
 use crate::wire::mcp::{Initialized, ToolDef};
 
-use super::{Phase, Server};
+use super::{Phase, Server, View, Why};
 
 impl Server {
     /// The attempt's id.
@@ -35,6 +35,35 @@ impl Server {
     #[must_use]
     pub const fn age_ms(&self, now: Timestamp) -> u64 {
         now.since(self.started)
+    }
+
+    /// How the attempt looks from outside.
+    #[must_use]
+    pub const fn view(&self) -> View {
+        match &self.phase {
+            Phase::Resolving { .. }
+            | Phase::Opening { .. }
+            | Phase::Greeting { .. }
+            | Phase::Listing { .. } => View::Connecting,
+            Phase::Ready { .. } => View::Connected,
+            Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
+            Phase::Stopping { why: Why::Ending { stage, .. }, .. } => match stage {
+                Stage::Ready => View::Failed,
+                Stage::Config
+                | Stage::Resolve
+                | Stage::Spawn
+                | Stage::Initialize
+                | Stage::ListTools => View::Connecting,
+            },
+            Phase::Stopping { why: Why::Failed, .. } => View::Failed,
+            Phase::Gone => {
+                if self.failure.is_some() {
+                    View::Failed
+                } else {
+                    View::Leaving
+                }
+            }
+        }
     }
 
     /// Why it failed, once it did.

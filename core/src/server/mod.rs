@@ -465,35 +465,6 @@ impl Server {
             Phase::Gone => None,
         }
     }
-
-    /// How the attempt looks from outside.
-    #[must_use]
-    pub const fn view(&self) -> View {
-        match &self.phase {
-            Phase::Resolving { .. }
-            | Phase::Opening { .. }
-            | Phase::Greeting { .. }
-            | Phase::Listing { .. } => View::Connecting,
-            Phase::Ready { .. } => View::Connected,
-            Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
-            Phase::Stopping { why: Why::Ending { stage, .. }, .. } => match stage {
-                Stage::Ready => View::Failed,
-                Stage::Config
-                | Stage::Resolve
-                | Stage::Spawn
-                | Stage::Initialize
-                | Stage::ListTools => View::Connecting,
-            },
-            Phase::Stopping { why: Why::Failed, .. } => View::Failed,
-            Phase::Gone => {
-                if self.failure.is_some() {
-                    View::Failed
-                } else {
-                    View::Leaving
-                }
-            }
-        }
-    }
 }
 
 /// Feeds a failure to a hasher, without what only a person reads of it.

@@ -287,9 +287,11 @@ fn rule(node: &Node<'_>) -> Result<Rule, Unfit> {
                 rule.url.replace(text.to_string()).is_some()
             }
             ("command", Value::List(items)) => {
-                let word = |item: &Node<'_>| match &item.value {
-                    Value::Text(text) => Ok(text.to_string()),
-                    _ => Err(unfit(member, "\"command\" is no list of texts".into())),
+                let word = |item: &Node<'_>| {
+                    if let Value::Text(text) = &item.value {
+                        return Ok(text.to_string());
+                    }
+                    Err(unfit(member, "\"command\" is no list of texts".into()))
                 };
                 let words = items.iter().map(word).collect::<Result<_, _>>()?;
                 rule.command.replace(words).is_some()
