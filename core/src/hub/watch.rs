@@ -114,7 +114,8 @@ impl Hub {
         }
         self.watching.ordered = true;
         let files = self.options.sources.iter().filter(|source| source.text.is_none());
-        out.command(Command::Watch { paths: files.map(|source| source.path.clone()).collect() });
+        let paths = files.map(|source| &source.path).chain(&self.options.organisation);
+        out.command(Command::Watch { paths: paths.cloned().collect() });
     }
 
     /// Something of the files that are watched changed.
