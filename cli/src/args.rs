@@ -108,6 +108,10 @@ impl Global {
             Command::Remove(_) => return self.check_for_files("remove"),
             Command::Enable(_) => return self.check_for_files("enable"),
             Command::Disable(_) => return self.check_for_files("disable"),
+            Command::Sources => return self.check_for_files("sources"),
+            Command::Doctor => return self.check_for_files("doctor"),
+            Command::Trust(_) => return self.check_for_files("trust"),
+            Command::Schema => ("schema", false),
             Command::Demo => ("demo", true),
             Command::Replay(_) => ("replay", false),
             Command::Timeline(_) => ("timeline", false),
@@ -179,6 +183,15 @@ pub(crate) enum Command {
     Enable(SwitchArgs),
     /// Switch a server off without removing it
     Disable(SwitchArgs),
+    /// Show which files were read, which definition of each server is used, and why not the others
+    Sources,
+    /// Show what is wrong in the configuration, where, and how to mend it; exits with 1 if
+    /// something is
+    Doctor,
+    /// Show, grant or revoke your approval of the servers that projects bring along
+    Trust(TrustArgs),
+    /// Print the JSON Schema of Tidegate's own configuration file
+    Schema,
     /// Show the whole lifecycle on built-in servers; needs nothing but this program
     Demo,
     /// Run a recorded trace again and compare every command and event, byte for byte
@@ -287,6 +300,37 @@ pub(crate) struct SwitchArgs {
     /// The name of the server
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+/// What `trust` takes.
+#[derive(Args, Debug)]
+pub(crate) struct TrustArgs {
+    /// What to do [default: list]
+    #[command(subcommand)]
+    pub(crate) action: Option<TrustAction>,
+}
+
+/// What `trust` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustAction {
+    /// Show what is approved and what waits for it, with what it would run
+    List,
+    /// Approve servers of this project as they are defined now
+    Grant(TrustNames),
+    /// Take approvals back
+    Revoke(TrustNames),
+}
+
+/// Which servers.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct TrustNames {
+    /// The names of the servers
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// All of this project
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// What `replay` takes.

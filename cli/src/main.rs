@@ -28,6 +28,7 @@ use args::{Cli, Command};
 use ending::Told;
 use exit::{Exit, Trouble};
 use output::Form;
+use tidegate_core::config::schema::schema;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -65,6 +66,13 @@ fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {
         Command::Remove(args) => config::remove::run(&global, &args),
         Command::Enable(args) => config::switch::enable(&global, &args),
         Command::Disable(args) => config::switch::disable(&global, &args),
+        Command::Sources => config::sources::run(&global),
+        Command::Doctor => config::doctor::run(&global),
+        Command::Trust(args) => config::trust::run(&global, &args),
+        Command::Schema => {
+            output::data(&schema())?;
+            Ok(Exit::Done)
+        }
         Command::Demo => demo::run(&global),
         Command::Replay(args) => replay::run(&global, &args),
         Command::Timeline(args) => timeline::run(&global, &args),

@@ -6,12 +6,14 @@
 use std::fmt;
 use std::path::Path;
 
-use tidegate_core::config::Source;
 use tidegate_core::config::edit::{self, Edit, EditError};
 use tidegate_core::config::parse::{self, Reading};
+use tidegate_core::config::source::Surroundings;
+use tidegate_core::config::{Places, Source};
 use tidegate_core::limits::Limits;
 
 use crate::files;
+use crate::places::environment;
 use crate::whole_file::{FileError, update};
 
 /// Why a configuration file was not edited. It is as it was.
@@ -41,15 +43,27 @@ impl From<FileError> for ConfigFileError {
     }
 }
 
-/// What a file says, read like a run reads it.
+/// What each of some files says, read like a run in these places reads it.
 #[must_use]
-pub fn read(source: &Source, bytes_max: u64) -> Reading {
-    if let Some(text) = &source.text {
-        return parse::read(source, text);
-    }
-    let path = Path::new(&source.path);
-    let origin = path.canonicalize().ok().and_then(|path| path.to_str().map(String::from));
-    parse::found(source, origin.as_deref(), &files::read(path, bytes_max))
+pub fn read_all(places: &Places, sources: &[Source]) -> Vec<Reading> {
+    let environment = environment();
+    let around = Surroundings {
+        environment: &environment,
+        project: &places.cwd,
+        home: places.home.as_deref(),
+    };
+    let bytes_max = Limits::default().config_bytes as u64;
+    let read = |source: &Source| {
+        let path = Path::new(&source.path);
+        let origin = path.canonicalize().ok().and_then(|path| path.to_str().map(String::from));
+        match &source.text {
+            Some(text) => parse::read_in(source, text, around),
+            None => {
+                parse::found_in(source, origin.as_deref(), &files::read(path, bytes_max), around)
+            }
+        }
+    };
+    sources.iter().map(read).collect()
 }
 
 /// Makes one change to a file, which need not exist; whether it changed anything. When this

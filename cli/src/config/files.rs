@@ -63,12 +63,26 @@ impl Files {
     /// Reads them again.
     pub(crate) fn refresh(&mut self) {
         let limits = Limits::default();
-        self.readings = self
-            .sources
-            .iter()
-            .map(|source| config_file::read(source, limits.config_bytes as u64))
-            .collect();
+        self.readings = config_file::read_all(&self.places, &self.sources);
         self.resolved = resolve(self.readings.clone(), limits.servers);
+    }
+
+    /// What the user approved; nothing if that cannot be read, and why.
+    pub(crate) fn granted(&self) -> Result<Vec<Granted>, Trouble> {
+        match &self.state {
+            Some(state) => Ok(Approvals::below(state).list()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Where approvals are kept.
+    ///
+    /// # Errors
+    /// If there is no place for them.
+    pub(crate) fn approvals(&self) -> Result<Approvals, Trouble> {
+        let missing =
+            || Trouble::Failed("there is no home directory; set TIDEGATE_STATE_DIR".into());
+        self.state.as_ref().map(Approvals::below).ok_or_else(missing)
     }
 
     /// The definition of a name that counts.

@@ -1,10 +1,13 @@
 //! The commands about files: what they say, and changing them.
 
 pub(crate) mod add;
+pub(crate) mod doctor;
 
 pub(crate) mod files;
 pub(crate) mod remove;
+pub(crate) mod sources;
 pub(crate) mod switch;
+pub(crate) mod trust;
 
 use serde::Serialize;
 use tidegate_core::config::Level;

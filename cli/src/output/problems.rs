@@ -46,7 +46,8 @@ fn place(problem: &Problem, places: &Places) -> String {
     }
 }
 
-const fn severity(severity: Severity) -> (Tone, &'static str) {
+/// How grave a problem is, in a tone and a word.
+pub(crate) const fn severity(severity: Severity) -> (Tone, &'static str) {
     match severity {
         Severity::Error => (Tone::Bad, "error"),
         Severity::Warning => (Tone::Waiting, "warning"),

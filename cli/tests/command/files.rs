@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::sandbox::{Sandbox, stderr, stdout};
 
 /// The sandbox with these files, each a name and what is in it.
-fn sandbox(files: &[(&str, &str)]) -> Sandbox {
+pub(crate) fn sandbox(files: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new(&json!({}));
     for (name, text) in files {
         let path = sandbox.path(name);
@@ -18,13 +18,13 @@ fn sandbox(files: &[(&str, &str)]) -> Sandbox {
 }
 
 /// What a command says, and how it ends.
-fn said(sandbox: &Sandbox, args: &[&str]) -> (String, i32) {
+pub(crate) fn said(sandbox: &Sandbox, args: &[&str]) -> (String, i32) {
     let output = sandbox.bare(args).output().unwrap();
     let told = format!("{}{}", stdout(&output), stderr(&output));
     (told.trim_end().to_owned(), output.status.code().unwrap())
 }
 
-fn done(sandbox: &Sandbox, args: &[&str]) -> String {
+pub(crate) fn done(sandbox: &Sandbox, args: &[&str]) -> String {
     let (told, code) = said(sandbox, args);
     assert_eq!(code, 0, "{told}");
     told

@@ -8,4 +8,5 @@ mod calls;
 mod files;
 mod records;
 mod sandbox;
+mod sources;
 mod terminal;

@@ -26,6 +26,7 @@ pub mod parse;
 pub mod redact;
 mod report;
 pub mod resolve;
+pub mod schema;
 mod secret;
 mod section;
 pub mod source;

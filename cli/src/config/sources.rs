@@ -1,0 +1,176 @@
+//! `sources`: which files were read, what won, what lost and why.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::Serialize;
+use tidegate_core::approval::Approval;
+use tidegate_core::config::resolve::{Fate, Told};
+use tidegate_core::config::{Level, Provider};
+
+use super::files::Files;
+use crate::args::Global;
+use crate::exit::{Exit, Trouble};
+use crate::output::columns::{Cell, Columns};
+use crate::output::paint::Tone;
+use crate::output::{self, Screen, json, visible};
+
+/// What `sources --json` prints.
+#[derive(Debug, Serialize)]
+struct Sources<'a> {
+    version: u32,
+    sources: Vec<File<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct File<'a> {
+    provider: Provider,
+    level: Level,
+    path: &'a str,
+    /// `read`, `missing` or `unreadable`.
+    state: &'static str,
+    servers: Vec<Server<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Server<'a> {
+    name: &'a str,
+    line: u32,
+    #[serde(flatten)]
+    fate: &'a Fate,
+    /// Whether it may run, if that takes an approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approved: Option<bool>,
+}
+
+/// Shows the files.
+///
+/// # Errors
+/// If the project's directory or a path cannot be used.
+pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
+    let files = Files::read(global)?;
+    let granted = files.granted()?.into_iter().map(|granted| granted.approval).collect();
+    let sources = gather(&files, &granted);
+    let told = if global.json {
+        json::line(&Sources { version: json::VERSION, sources })?
+    } else {
+        text(global, &files, &sources)
+    };
+    output::data(&told)?;
+    Ok(Exit::Done)
+}
+
+fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
+    let all = files.sources.iter().zip(&files.readings);
+    all.map(|(source, reading)| {
+        let state = if source.text.is_none() && !Path::new(&source.path).exists() {
+            "missing"
+        } else if reading.is_whole() {
+            "read"
+        } else {
+            "unreadable"
+        };
+        let here = |told: &&Told| told.source.path == source.path;
+        let servers = files.resolved.fates.iter().filter(here).map(|told| Server {
+            name: told.server.as_str(),
+            line: told.source.line,
+            fate: &told.fate,
+            approved: approved(files, told, granted),
+        });
+        let (provider, level, path) = (source.provider, source.level, source.path.as_str());
+        File { provider, level, path, state, servers: servers.collect() }
+    })
+    .collect()
+}
+
+fn approved(files: &Files, told: &Told, granted: &BTreeSet<Approval>) -> Option<bool> {
+    if told.source.level != Level::Project || told.fate != Fate::Active {
+        return None;
+    }
+    let definition = files.effective(told.server.as_str())?;
+    Some(granted.contains(&definition.approval()))
+}
+
+fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
+    let screen = Screen::stdout();
+    // Most of the places that are looked into are of programs that are not there.
+    let shown: Vec<&File<'_>> =
+        sources.iter().filter(|file| global.verbose || file.state != "missing").collect();
+    if shown.is_empty() {
+        return "no configuration file was found; `sources -v` shows where was looked\n".into();
+    }
+    let mut table = Columns::headed(&["FILE", "LEVEL", "OF", "STATE"]);
+    for file in &shown {
+        let (tone, state) = match file.state {
+            "missing" => (Tone::Faint, "not there".to_owned()),
+            "unreadable" => (Tone::Bad, "cannot be used".to_owned()),
+            _ => (Tone::Plain, count(file.servers.len())),
+        };
+        table.row(vec![
+            Cell::new(Tone::Plain, files.short.short(file.path)),
+            Cell::new(Tone::Plain, level(file.level)),
+            Cell::new(Tone::Plain, file.provider.display()),
+            Cell::new(tone, state),
+        ]);
+    }
+    let mut told = table.render(screen.paint, screen.width);
+    let mut servers = Columns::headed(&["SERVER", "WHERE", ""]);
+    for file in &shown {
+        for server in &file.servers {
+            let (tone, words) = fate(server, files);
+            servers.row(vec![
+                Cell::new(Tone::Plain, visible::one_line(server.name)),
+                Cell::new(Tone::Plain, files.short.line(file.path, Some(server.line))),
+                Cell::new(tone, words),
+            ]);
+        }
+    }
+    if shown.iter().any(|file| !file.servers.is_empty()) {
+        told.push('\n');
+        told.push_str(&servers.render(screen.paint, None));
+    }
+    told
+}
+
+fn count(servers: usize) -> String {
+    match servers {
+        0 => "no servers".into(),
+        1 => "1 server".into(),
+        more => format!("{more} servers"),
+    }
+}
+
+const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Project => "project",
+        Level::User => "user",
+        Level::Local => "local",
+        Level::Explicit | _ => "named",
+    }
+}
+
+fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
+    let line = |text: &str| visible::one_line(text).into_owned();
+    match server.fate {
+        Fate::Active if server.approved == Some(false) => (
+            Tone::Waiting,
+            format!("waits for your approval: tidegate trust grant {}", line(server.name)),
+        ),
+        Fate::Active => (Tone::Good, "used".into()),
+        Fate::Disabled { by } => {
+            (Tone::Faint, format!("switched off in {}", files.short.short(by)))
+        }
+        Fate::Shadowed { by } => {
+            let at = files.short.line(&by.path, Some(by.line));
+            (Tone::Faint, format!("not used: the definition in {at} is"))
+        }
+        Fate::Invalid { message } => (Tone::Bad, line(message)),
+        Fate::Surplus => (Tone::Bad, "not used: there are too many servers".into()),
+        other @ (Fate::Filtered { .. } | _) => {
+            // What a later version knows is told by its names.
+            let told = serde_json::to_value(other).unwrap_or_default();
+            let word = |key: &str| told[key].as_str().map(line).unwrap_or_default();
+            (Tone::Faint, format!("not used: {} {}", word("fate"), word("by")).trim_end().into())
+        }
+    }
+}

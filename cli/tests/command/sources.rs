@@ -1,0 +1,130 @@
+//! What the configuration is said to be: `sources`, `doctor`, `trust`, `schema`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::files::{done, said, sandbox};
+
+const PROJECT: (&str, &str) = (
+    ".tidegate/mcp.json",
+    "{\"mcpServers\": {\n\"x\": {\"command\": \"theirs\", \"args\": [\"\\u001b[2J\"], \"env\": {\"K\": \"v\"}},\n\
+     \"off\": {\"command\": \"o\", \"enabled\": false}}}",
+);
+const USER: (&str, &str) = (
+    "config/mcp.json",
+    "{\"mcpServers\": {\"x\": {\"command\": \"mine\"},\n\"bad\": {\"args\": []}}}",
+);
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Each source that is there: its path, state, and its servers with what became of them.
+fn told(sources: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    for source in sources["sources"].as_array().unwrap() {
+        if source["state"] == "missing" {
+            continue;
+        }
+        let path = source["path"].as_str().unwrap();
+        let file = path.rsplit('/').take(2).collect::<Vec<_>>();
+        lines.push(format!("{}/{} {}", file[1], file[0], source["state"].as_str().unwrap()));
+        for server in source["servers"].as_array().unwrap() {
+            let words = [&server["name"], &server["fate"]].map(|word| word.as_str().unwrap());
+            lines.push(format!("  {} {} {}", words[0], words[1], server["approved"]));
+        }
+    }
+    lines
+}
+
+#[test]
+fn sources_say_what_became_of_every_definition() {
+    let sandbox = sandbox(&[PROJECT, USER, ("mcp.json", "{")]);
+    let told_as_json = value(&done(&sandbox, &["sources", "--json"]));
+    assert_eq!(told_as_json["version"], 1);
+    let (broken, lines): (Vec<_>, Vec<_>) =
+        told(&told_as_json).into_iter().partition(|line| line.ends_with("unreadable"));
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert_eq!(
+        lines,
+        [
+            ".tidegate/mcp.json read",
+            "  x active false",
+            "  off disabled null",
+            "config/mcp.json read",
+            "  x shadowed null",
+            "  bad invalid null",
+        ]
+    );
+    let text = done(&sandbox, &["sources"]);
+    for part in [
+        "waits for your approval: tidegate trust grant x",
+        "not used: the definition in .tidegate/mcp.json:2 is",
+        "switched off in .tidegate/mcp.json",
+        "Server \"bad\": stdio server requires \"command\" field",
+        "cannot be used",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+}
+
+#[test]
+fn the_doctor_says_where_what_is_wrong_and_how_to_mend_it() {
+    let sandbox = sandbox(&[USER, ("mcp.json", "{\"mcpServers\": {\"a\" 1}}")]);
+    let (text, code) = said(&sandbox, &["doctor"]);
+    assert_eq!(code, 1, "{text}");
+    for part in
+        ["error config/mcp.json:2: ", "give it a \"command\"", "error mcp.json:1:", "mend the file"]
+    {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+    let (text, code) = said(&sandbox, &["doctor", "--json"]);
+    assert_eq!(code, 1);
+    let first = &value(&text)["doctor"][0];
+    assert!(first["message"].is_string() && first["severity"].is_string(), "{first}");
+    fs::remove_file(sandbox.path("mcp.json")).unwrap();
+    fs::write(sandbox.path("config/mcp.json"), "{\"mcpServers\": {\"x\": {\"command\": \"c\"}}}")
+        .unwrap();
+    assert_eq!(done(&sandbox, &["doctor"]), "nothing is wrong with the configuration of 1 server");
+}
+
+/// F-038, F-039.
+#[test]
+fn trust_shows_what_would_run_and_grants_and_takes_back_exactly_that() {
+    let sandbox = sandbox(&[PROJECT]);
+    let state = |text: &str| {
+        let entries = value(text)["trust"].as_array().unwrap().clone();
+        let word = |entry: &Value| {
+            format!("{} {}", entry["server"].as_str().unwrap(), entry["state"].as_str().unwrap())
+        };
+        entries.iter().map(word).collect::<Vec<_>>()
+    };
+    let text = done(&sandbox, &["trust"]);
+    assert!(
+        text.contains("waiting") && text.contains("runs \"theirs\"") && text.contains("sets K"),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}') && text.contains("u{1b}[2J"), "made visible: {text:?}");
+    let (text, code) = said(&sandbox, &["trust", "grant", "y"]);
+    assert_eq!((text.contains("no server named \"y\""), code), (true, 1));
+    let told = done(&sandbox, &["trust", "grant", "x", "--json"]);
+    assert_eq!(state(&told), ["x approved", "off waiting"]);
+    assert!(done(&sandbox, &["sources"]).contains("used"));
+    // Another definition is another question.
+    fs::write(sandbox.path(PROJECT.0), PROJECT.1.replace("theirs", "others")).unwrap();
+    let told = done(&sandbox, &["trust", "--json"]);
+    assert_eq!(state(&told), ["x waiting", "off waiting", "x elsewhere"]);
+    fs::write(sandbox.path(PROJECT.0), PROJECT.1).unwrap();
+    assert_eq!(state(&done(&sandbox, &["trust", "--json"])), ["x approved", "off waiting"]);
+    let told = done(&sandbox, &["trust", "revoke", "--all", "--json"]);
+    assert_eq!(state(&told), ["x waiting", "off waiting"]);
+}
+
+#[test]
+fn the_schema_is_one_of_our_own_file() {
+    let sandbox = sandbox(&[]);
+    let schema = value(&done(&sandbox, &["schema"]));
+    let command = &schema["$defs"]["server"]["properties"]["command"]["type"];
+    assert_eq!((command, &schema["type"]), (&json!("string"), &json!("object")));
+}
