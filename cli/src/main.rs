@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod ask;
 mod call;
 mod config;
+mod consent;
 mod demo;
 mod ending;
 mod exit;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use async_io::Timer;
 use futures_lite::future;
 
+use crate::ask::Turn;
 use crate::output::Screen;
 use crate::output::columns::cut;
 use crate::output::paint::Tone;
@@ -24,6 +25,8 @@ const ERASE: &str = "\r\x1b[2K";
 #[derive(Debug)]
 pub(crate) struct Progress {
     screen: Option<Screen>,
+    /// Whoever has it asks a question, and is not drawn over.
+    turn: Option<Turn>,
     since: Cell<Instant>,
     due: Cell<Instant>,
     frame: Cell<usize>,
@@ -32,10 +35,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// A line on standard error if that is a terminal and the user wants to see it.
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool, turn: Option<Turn>) -> Self {
         let wanted = !quiet && io::stderr().is_terminal();
         Self {
             screen: wanted.then(Screen::stderr),
+            turn,
             since: Cell::new(Instant::now()),
             due: Cell::new(Instant::now() + FRAME),
             frame: Cell::new(0),
@@ -63,7 +67,7 @@ impl Progress {
         let Some(screen) = self.screen else { return };
         self.due.set(Instant::now() + FRAME);
         let elapsed = self.since.get().elapsed();
-        if elapsed < PATIENCE || what.is_empty() {
+        if elapsed < PATIENCE || what.is_empty() || self.turn.as_ref().is_some_and(Turn::is_taken) {
             return;
         }
         let frame = self.frame.get();

@@ -16,9 +16,11 @@ use tidegate_core::id::ServerName;
 use tidegate_core::options::Options;
 use tidegate_smol::places::Directories;
 use tidegate_smol::signals::Signals;
-use tidegate_smol::{Driver, Host, News, Settings, block_on, open};
+use tidegate_smol::{Approvals, Driver, Host, News, Settings, block_on, open};
 
 use crate::args::Global;
+use crate::ask::Turn;
+use crate::consent;
 use crate::ending::{self, Told};
 use crate::exit::{Exit, Trouble};
 use crate::nearest::nearest;
@@ -44,6 +46,8 @@ pub(crate) struct Session {
     pub(crate) form: Form,
     /// The servers that were asked for; empty if all are wanted.
     pub(crate) only: BTreeSet<ServerName>,
+    /// Who may be asked, and where what they approve is kept.
+    asks: Option<(Turn, Approvals)>,
     named: Vec<String>,
     began: Instant,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Plan {
     settings: Settings,
     quiet: bool,
     form: Form,
+    /// Who may be asked.
+    turn: Option<Turn>,
 }
 
 impl Plan {
@@ -91,7 +97,10 @@ impl Plan {
         settings.cache_dir = directories.cache;
         settings.state_dir = directories.state;
         settings.trace.clone_from(&global.trace);
-        Ok(Self { settings, quiet: global.quiet, form: global.form() })
+        let form = global.form();
+        let turn = Turn::at_terminal().filter(|_| !global.quiet && form == Form::People);
+        settings.prompt = turn.as_ref().map(Turn::prompt);
+        Ok(Self { settings, quiet: global.quiet, form, turn })
     }
 
     /// The files that are asked for servers, the strongest first; those of other tools apart.
@@ -107,7 +116,7 @@ impl Plan {
 
     /// A plan with settings of its own and no line of progress.
     pub(crate) const fn silent(settings: Settings) -> Self {
-        Self { settings, quiet: true, form: Form::People }
+        Self { settings, quiet: true, form: Form::People, turn: None }
     }
 }
 
@@ -160,6 +169,7 @@ impl Session {
         let places = Short::new(Path::new(&options.cwd));
         let only = options.only.clone();
         let trace = plan.settings.trace.clone();
+        let state = plan.settings.state_dir.as_ref().map(Approvals::below);
         let (host, driver) = open(plan.settings).map_err(|error| match trace {
             Some(file) => Trouble::Usage(format!("--trace {}: {error}", file.display())),
             None => error.into(),
@@ -168,7 +178,8 @@ impl Session {
             host,
             activity: RefCell::new(Activity::Starting),
             places,
-            progress: Progress::new(plan.quiet),
+            progress: Progress::new(plan.quiet, plan.turn.clone()),
+            asks: plan.turn.zip(state),
             voice: RefCell::new(voice),
             form: plan.form,
             only,
@@ -189,7 +200,21 @@ impl Session {
             return Err(trouble);
         }
         self.known(&status)?;
-        Ok(report)
+        if self.approve(status).await? { Ok(self.host.start().await) } else { Ok(report) }
+    }
+
+    /// Asks about what waits for an approval, if there is somebody to ask; whether any was given.
+    async fn approve(&self, status: Status) -> Result<bool, Trouble> {
+        let waits = status.servers.iter().any(|server| server.consent.is_some());
+        let Some((turn, approvals)) = self.asks.clone().filter(|_| waits) else {
+            return Ok(false);
+        };
+        self.progress.erase();
+        let (places, servers) = (self.places.clone(), status.servers);
+        let ask = move || consent::ask(&servers, &turn, &approvals, &places);
+        let granted = blocking::unblock(ask).await?;
+        self.progress.restart();
+        Ok(granted)
     }
 
     /// Waits until no server is starting any more: each is bounded by its own connect limit.

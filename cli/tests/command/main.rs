@@ -6,6 +6,7 @@
 mod behaviour;
 mod calls;
 mod files;
+mod hostile;
 mod records;
 mod sandbox;
 mod sources;
