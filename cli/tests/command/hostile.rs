@@ -89,7 +89,7 @@ fn a_hostile_repository_runs_resolves_and_sends_nothing_in_any_command() {
         let told = format!("{}{}", stdout(&output), stderr(&output));
         assert!(!told.contains("swordfish"), "{args:?}: {told}");
         assert!(!told.contains(['\u{1b}', '\u{202e}']), "{args:?}: {told:?}");
-        assert_eq!(pwned(&sandbox.path("")), [PathBuf::new(); 0], "{args:?}");
+        assert_eq!(pwned(&sandbox.path("")), Vec::<PathBuf>::new(), "{args:?}");
         if !traced.is_empty() {
             let recorded = fs::read_to_string(&trace).unwrap();
             for order in ["\"command\":\"open\"", "\"command\":\"ask\"", "swordfish"] {
@@ -127,7 +127,7 @@ fn whoever_is_asked_sees_what_would_run_and_nothing_runs_without_a_yes() {
     session.send_line("").unwrap();
     let rest = session.exp_eof().unwrap();
     assert!(rest.contains("needs-approval"), "{rest:?}");
-    assert_eq!(pwned(&sandbox.path("")), [PathBuf::new(); 0]);
+    assert_eq!(pwned(&sandbox.path("")), Vec::<PathBuf>::new());
 }
 
 #[test]
