@@ -173,6 +173,40 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
+/// A [`Json`] that nobody has looked at yet: in a trace any text is itself again, also one that is
+/// no JSON, has line ends or begins with spaces. What is not plainly one value on one line stands
+/// there as a text.
+pub(crate) mod unread {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(json: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = json.as_str();
+        let raw = serde_json::from_str::<&serde_json::value::RawValue>(text).ok();
+        let plain = |raw: &&serde_json::value::RawValue| {
+            raw.get() == text && !text.starts_with('"') && !text.contains(['\n', '\r'])
+        };
+        match raw.filter(plain) {
+            Some(raw) => raw.serialize(serializer),
+            None => text.serialize(serializer),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Json, D::Error> {
+        let json = Json::deserialize(from)?;
+        if json.as_str().starts_with('"') {
+            return serde_json::from_str::<String>(json.as_str())
+                .map(Json::new)
+                .map_err(D::Error::custom);
+        }
+        Ok(json)
+    }
+}
+
+/// A value that may be absent: a `null` is there, and serde takes one for an absent value.
+pub(crate) fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(from).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,7 +50,11 @@ pub struct RpcError {
     /// [`QUOTED_CHARS_MAX`].
     pub message: String,
     /// `data`, as received, if there was any; in a [`Failure`], only if it is as short as that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::bytes::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub data: Option<crate::bytes::Json>,
 }
 

@@ -83,7 +83,11 @@ pub enum Event {
         /// The method. Untrusted text.
         method: String,
         /// The parameters as received. Untrusted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            deserialize_with = "crate::bytes::present",
+            skip_serializing_if = "Option::is_none"
+        )]
         params: Option<Json>,
     },
     /// A server wrote to its standard error. Only with `Options::forward_stderr`.

@@ -150,6 +150,7 @@ pub struct NewCall {
     /// The tool.
     pub target: Target,
     /// The arguments, a JSON object.
+    #[serde(with = "crate::bytes::unread")]
     pub arguments: Json,
     /// The limit without progress in milliseconds, if not the server's or the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

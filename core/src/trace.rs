@@ -186,6 +186,44 @@ mod tests {
         }
     }
 
+    /// G79: whatever a host passes as arguments is recorded as it is, on one line.
+    #[test]
+    fn arguments_survive_whatever_they_are() {
+        let odd = [
+            "{\n  \"a\": 1\n}",
+            " {} ",
+            "{}\n",
+            "{",
+            "",
+            "{} {}",
+            "\"x\"",
+            "\u{feff}{}",
+            "{\"a\" :1}",
+        ];
+        for arguments in odd.map(Json::new) {
+            let (call, target) = (CallId::new(1), Target::Exposed("t".to_string()));
+            let new = NewCall { call, target, arguments, timeout_ms: None, max_ms: None };
+            let at = Timestamp::ZERO;
+            let line = TraceLine::Input { at, input: Input::Host(Request::Call(new)) };
+            assert!(!serde_json::to_string(&line).unwrap().contains('\n'));
+            survives(line);
+        }
+    }
+
+    /// G79: a null that a server sent is there.
+    #[test]
+    fn a_null_is_not_taken_for_nothing() {
+        let (at, null) = (Timestamp::ZERO, Some(Json::new("null")));
+        let error = RpcError { code: 1, message: "m".to_string(), data: null.clone() };
+        let outcome = Outcome::Failed(CallError::Rpc { error });
+        survives(TraceLine::Event {
+            at,
+            event: Event::CallFinished { call: CallId::new(1), outcome },
+        });
+        let event = Event::Notified { server: "a".into(), method: "m".to_string(), params: null };
+        survives(TraceLine::Event { at, event });
+    }
+
     #[test]
     fn a_line_that_is_two_things_or_none_is_refused() {
         for text in [
