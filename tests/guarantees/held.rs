@@ -10,7 +10,7 @@ use tidegate_core::input::{Fact, Found, Input};
 use tidegate_core::trace::TraceLine;
 use tidegate_sim::driver::{Lane, content};
 use tidegate_sim::scene::{Entry, Scene, config};
-use tidegate_sim::script::{Fault, Script, Stopping};
+use tidegate_sim::script::{Delays, Fault, Script, Stopping};
 use tidegate_sim::violation::Violation;
 use tidegate_sim::world::World;
 
@@ -45,6 +45,27 @@ fn a_second_disconnect_orders_nothing_and_ends_with_the_first() -> Result<(), Vi
     assert!(is_done(&world, second) && is_done(&world, all));
     assert_eq!((told(&world, "CloseInput c0"), told(&world, "Terminate c0")), (1, 1));
     world.finish()
+}
+
+/// L10, G42: nothing is kept of a call that has ended, whatever it reported on its way.
+#[test]
+fn what_a_call_reported_is_forgotten_with_it() -> Result<(), Violation> {
+    let silent = Script::tools(["echo"]);
+    let reporting =
+        Script { faults: vec![Fault::Progress { every: 10, times: 5 }], ..silent.clone() };
+    let ended = |script: Script| -> Result<World, Violation> {
+        let script = Script { delays: Delays { call: 100, ..script.delays }, ..script };
+        let mut world = started(&Scene::default().server("one", script), 1_000)?;
+        world.call("one", "echo")?;
+        world.run_for(1_000)?;
+        Ok(world)
+    };
+    let (silent, reporting) = (ended(silent)?, ended(reporting)?);
+    assert_eq!(told(&silent, "CallProgressed"), 0);
+    assert!(told(&reporting, "CallProgressed") > 0);
+    let state = |world: &World| world.machine().fingerprint(world.now());
+    assert_eq!(state(&silent), state(&reporting));
+    Ok(())
 }
 
 /// G10, G11: with nothing running and nothing asked for, nothing that is reported leads to an

@@ -456,6 +456,7 @@ impl Session {
                 text.parse().ok().filter(|number: &u64| number.to_string() == *text)?
             }
         };
+        self.last_progress.remove(&number);
         self.asked.remove(&number)
     }
 
