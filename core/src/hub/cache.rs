@@ -5,6 +5,7 @@
 //! (G34) and best effort in every failure; an answer that comes after the slot moved on is
 //! dropped (F-006), because the slot no longer waits for that read.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::sync::Arc;
 
@@ -15,10 +16,11 @@ use serde_json::value::RawValue;
 use crate::canon::{Fingerprint, canonical};
 use crate::command::{CacheKey, Command};
 use crate::config::Definition;
-use crate::error::{Category, Problem, Severity};
+use crate::error::{Category, Excess, Problem, Severity};
 use crate::id::{ReadId, ServerName};
 use crate::input::Found;
 use crate::outbox::Outbox;
+use crate::quote::Quoted;
 use crate::wire::mcp::{self, ToolDef};
 
 use super::Hub;
@@ -72,6 +74,7 @@ fn decode(
     content: &[u8],
     server: &ServerName,
     fingerprint: Fingerprint,
+    tools_max: usize,
 ) -> Result<Arc<[ToolDef]>, String> {
     let entry: Entry<'_> =
         serde_json::from_slice(content).map_err(|error| alloc::format!("{error}"))?;
@@ -81,7 +84,15 @@ fn decode(
     if entry.server != *server || entry.fingerprint != fingerprint {
         return Err("it belongs to another definition".into());
     }
-    mcp::read_tools(entry.tools.get()).map(Arc::from).map_err(|shape| shape.message)
+    let tools = mcp::read_tools(entry.tools.get()).map_err(|shape| shape.message)?;
+    if tools.len() > tools_max {
+        return Err(Excess::Tools.describe(tools_max as u64));
+    }
+    let mut names = BTreeSet::new();
+    match tools.iter().find(|tool| !names.insert(&tool.name)) {
+        Some(twice) => Err(alloc::format!("tool {:?} is listed twice", Quoted(&twice.name))),
+        None => Ok(tools.into()),
+    }
 }
 
 impl Hub {
@@ -118,28 +129,19 @@ impl Hub {
         if age_ms > limits.cache_ms {
             return out.command(Command::DropCache { key });
         }
-        match decode(&content, &slot.definition().name, fingerprint) {
+        let server = slot.definition().name.clone();
+        match decode(&content, &server, fingerprint, limits.tools_per_server) {
             Ok(tools) => {
                 slot.cached = Cached::Hit(tools);
-                self.touched.insert(slot.definition().name.clone());
+                self.touched.insert(server);
             }
             Err(reason) => {
                 out.command(Command::DropCache { key });
-                let server = slot.definition().name.clone();
                 let message = alloc::format!(
                     "Server \"{server}\": its cached tool list was dropped: {reason}"
                 );
-                let problem = Problem {
-                    severity: Severity::Info,
-                    category: Category::InvalidCache,
-                    file: None,
-                    line: None,
-                    column: None,
-                    key: None,
-                    server: Some(server),
-                    message,
-                };
-                self.problems.add(problem, out);
+                let problem = Problem::of_server(&server, Category::InvalidCache, message);
+                self.found(Problem { severity: Severity::Info, ..problem }, out);
             }
         }
     }

@@ -2,13 +2,15 @@
 
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
+use tidegate_core::config::Source;
 use tidegate_core::error::{CallError, Exit, Stage};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
 use tidegate_core::id::{ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
+use tidegate_core::options::Options;
 use tidegate_core::tools::catalog::ToolState;
 
-use crate::play::{ECHO, HELLO, cached, one, stored, two};
+use crate::play::{ECHO, HELLO, Play, cached, one, stored, two};
 
 /// Seed 4.5, first row; G30.
 #[test]
@@ -127,6 +129,29 @@ fn a_broken_cache_entry_is_a_miss_and_is_dropped() {
     play.io(Fact::CacheRead { read, found, age_ms: 5 });
     assert!(!play.gate_is_open());
     assert!(matches!(play.take_commands()[..], [Command::DropCache { .. }]));
+}
+
+/// G34, G23, G36: what a server cannot have said is not in the cache either.
+#[test]
+fn a_cached_list_with_a_tool_twice_or_too_many_tools_is_dropped_and_says_where() {
+    let stored = String::from_utf8(stored()).unwrap();
+    let (head, tool) = stored.trim_end().trim_end_matches("]}").split_once('[').unwrap();
+    let twice = format!("{head}[{tool},{tool}]}}");
+    for (content, tools_max) in [(twice, 10_000), (stored.clone(), 0)] {
+        let config = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
+        let mut options = Options::new("/project", vec![Source::inline("test", config)]);
+        options.limits.tools_per_server = tools_max;
+        let mut play = Play::with(options);
+        play.start().opened(0).sleep(250);
+        let read = cached(&mut play);
+        let found = Found::Content(content.as_str().into());
+        play.io(Fact::CacheRead { read, found, age_ms: 5 });
+        assert!(!play.gate_is_open());
+        assert_eq!(play.tools(), []);
+        assert!(matches!(play.take_commands()[..], [Command::DropCache { .. }]));
+        let problems = play.runtime.status().problems;
+        assert_eq!(problems[0].file.as_deref(), Some("test"), "{problems:?}");
+    }
 }
 
 /// D16, G2: a process that turns out to run after its disconnect is closed again.
