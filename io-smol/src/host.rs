@@ -287,8 +287,8 @@ impl Call {
     ) -> Self {
         let (reply, answer) = reply();
         let inbox = Arc::clone(inbox);
-        let id = inbox.call(target, arguments, timeout_ms, scope, reply);
-        Self { id, inbox, answer, ended: AtomicBool::new(false) }
+        let (id, taken) = inbox.call(target, arguments, timeout_ms, scope, reply);
+        Self { id, inbox, answer, ended: AtomicBool::new(!taken) }
     }
 
     /// The number of the call, as in [`Event::CallProgressed`].
@@ -321,5 +321,27 @@ impl Future for Call {
 impl Drop for Call {
     fn drop(&mut self) {
         self.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+    use crate::inbox::HOST_MESSAGES_MAX;
+
+    /// L10: a host that never lets the driver run fills its queue up to the bound and no further,
+    /// also if it gives up every call that it makes.
+    #[test]
+    fn calls_that_were_never_taken_leave_nothing_behind() {
+        let inbox = Arc::new(Inbox::new());
+        let target = || Target::Exposed("tool".into());
+        let place = || Call::place(&inbox, target(), Json::new("{}"), None, None);
+        let calls: Vec<Call> = (0..2 * HOST_MESSAGES_MAX).map(|_| place()).collect();
+        drop(calls);
+        let mut waiting = VecDeque::new();
+        inbox.take(&mut waiting);
+        assert_eq!(waiting.len(), 2 * HOST_MESSAGES_MAX, "each call that was taken, and its end");
     }
 }

@@ -29,7 +29,7 @@ use crate::spawn::Started;
 /// How many messages may wait before the host's are refused: a host that never lets the driver
 /// run must not grow the queue without bound. The driver's own are bounded by the number of
 /// servers, each of which has one of a kind under way.
-const HOST_MESSAGES_MAX: usize = 65_536;
+pub(crate) const HOST_MESSAGES_MAX: usize = 65_536;
 
 /// One thing the loop hears.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Inbox {
     }
 
     /// Puts in a call and gives it its number, in one step: the machine takes numbers only as
-    /// they rise.
+    /// they rise. Also whether it was taken: nobody need be told the end of one that was not.
     pub(crate) fn call(
         &self,
         target: Target,
@@ -137,26 +137,27 @@ impl Inbox {
         timeout_ms: Option<u64>,
         scope: Option<Arc<Scope>>,
         reply: Reply<Outcome>,
-    ) -> CallId {
+    ) -> (CallId, bool) {
         let mut state = self.lock();
         let call = CallId::new(state.calls);
         state.calls += 1;
         let max_ms = scope.is_some().then_some(SUBAGENT_CALL_MS);
         let new = NewCall { call, target, arguments, timeout_ms, max_ms };
-        self.put_into(state, Message::Call(new, scope, reply), HOST_MESSAGES_MAX);
-        call
+        let taken = self.put_into(state, Message::Call(new, scope, reply), HOST_MESSAGES_MAX);
+        (call, taken)
     }
 
     fn put(&self, message: Message, max: usize) {
-        self.put_into(self.lock(), message, max);
+        let _taken = self.put_into(self.lock(), message, max);
     }
 
-    fn put_into(&self, mut state: MutexGuard<'_, State>, message: Message, max: usize) {
+    /// `false` if nothing is put in any more, or so many messages wait.
+    fn put_into(&self, mut state: MutexGuard<'_, State>, message: Message, max: usize) -> bool {
         if state.last.is_some() || state.messages.len() >= max {
             // Outside of the lock: whoever waits for an answer is woken by this.
             drop(state);
             drop(message);
-            return;
+            return false;
         }
         state.messages.push_back(Stamped { at: self.clock.now(), message });
         let waker = state.waker.take();
@@ -164,6 +165,7 @@ impl Inbox {
         if let Some(waker) = waker {
             waker.wake();
         }
+        true
     }
 
     /// Moves everything that waits into `into`, which is empty.
