@@ -58,14 +58,16 @@ pub struct Driver {
     /// What was taken out of the inbox and not handled yet.
     batch: VecDeque<Stamped>,
     problems: Vec<Problem>,
+    /// How many of the driver's own things have ended, some perhaps before their time.
+    ended: usize,
 }
 
 #[derive(Debug)]
 enum Phase {
     /// The machine goes on.
     Running,
-    /// The machine has stopped; the driver's own things are being ended.
-    Ending { until: Instant, left: usize },
+    /// The machine has stopped; so many of the driver's own things are being ended.
+    Ending { until: Instant, all: usize },
     /// Nothing is left to do.
     Ended,
 }
@@ -105,6 +107,7 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         phase: Phase::Running,
         batch: VecDeque::new(),
         problems: Vec::new(),
+        ended: 0,
         inbox: Arc::clone(&inbox),
     };
     Ok((Host::new(inbox), driver))
@@ -257,8 +260,8 @@ impl Driver {
                 self.desk.observe(observer, present(&self.runtime));
             }
             Message::Answered(ask, result) => {
-                if let Phase::Ending { left, .. } = &mut self.phase {
-                    *left = left.saturating_sub(1);
+                if matches!(self.phase, Phase::Ending { .. }) {
+                    self.ended += 1;
                 }
                 let result = self.answers.answered(ask, result);
                 self.handle(at, Input::Io(Fact::Answered { ask, result }));
@@ -268,11 +271,7 @@ impl Driver {
             Message::Exited(conn, exit) => self.connections.exited(conn, exit),
             Message::Scanned(living) => self.connections.scanned(living.as_ref()),
             Message::Broken(what, error) => self.complain(what, &error),
-            Message::Ended => {
-                if let Phase::Ending { left, .. } = &mut self.phase {
-                    *left = left.saturating_sub(1);
-                }
-            }
+            Message::Ended => self.ended += 1,
         }
         self.settle(at);
     }
@@ -341,6 +340,10 @@ impl Driver {
             server: None,
             message: format!("{what} does not work: {error}"),
         };
+        // Each reload finds the same file in the same state.
+        if self.problems.contains(&problem) {
+            return;
+        }
         self.problems.push(problem.clone());
         self.desk.publish(Event::ProblemFound(problem));
     }
@@ -350,10 +353,10 @@ impl Driver {
         match self.phase {
             Phase::Running if self.runtime.is_stopped() => {
                 let until = Instant::now() + ENDING_MAX;
-                self.phase = Phase::Ending { until, left: self.end() };
+                self.phase = Phase::Ending { until, all: self.end() };
                 self.advance();
             }
-            Phase::Ending { until, left } if left == 0 || Instant::now() >= until => {
+            Phase::Ending { until, all } if self.ended >= all || Instant::now() >= until => {
                 self.phase = Phase::Ended;
             }
             Phase::Running | Phase::Ending { .. } | Phase::Ended => {}
@@ -400,5 +403,44 @@ impl Drop for Driver {
             resources: Arc::clone(self.runtime.resources()),
             prompts: Arc::clone(self.runtime.prompts()),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply::reply;
+
+    fn turn(driver: &mut Driver) {
+        driver.turn(&mut Vec::new());
+        std::thread::yield_now();
+    }
+
+    /// G6: what ended early is not waited for.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_trace_that_broke_off_holds_up_no_end() {
+        let settings = Settings::new(Options::new("/", vec![])).with_trace("/dev/full");
+        let (host, mut driver) = open(settings).unwrap();
+        while driver.ended == 0 {
+            turn(&mut driver);
+        }
+        assert_eq!(driver.problems.len(), 1);
+        drop(host);
+        turn(&mut driver);
+        assert!(driver.is_ended());
+    }
+
+    /// L10: what does not work is said once.
+    #[test]
+    fn the_same_problem_again_is_no_further_one() {
+        let (_host, mut driver) = open(Settings::new(Options::new("/", vec![]))).unwrap();
+        for _ in 0..3 {
+            driver.inbox.report(Message::Broken("it", io::Error::other("no")));
+        }
+        let (given, status) = reply();
+        driver.inbox.ask(Message::Status(given));
+        turn(&mut driver);
+        assert_eq!(async_io::block_on(status).unwrap().problems.len(), 1);
     }
 }
