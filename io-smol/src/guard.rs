@@ -105,7 +105,13 @@ impl Watch {
         Ok(())
     }
 
-    /// Ends the guard: every group is gone.
+    /// The guard's own process.
+    #[cfg(test)]
+    pub(crate) fn process(&self) -> Option<Pid> {
+        self.guard.as_ref().map(|(guard, _)| Pid::from_child(guard))
+    }
+
+    /// Ends the guard: every group is gone, or it does not listen.
     pub(crate) fn retire(self) {
         if let Some((mut guard, pipe)) = self.guard {
             let _ = guard.kill();

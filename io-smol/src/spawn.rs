@@ -233,7 +233,8 @@ impl Worker {
     fn watch(&mut self, tell: impl FnOnce(&mut Watch) -> io::Result<()>) {
         let Some(watch) = &mut self.watch else { return };
         if let Err(error) = tell(watch) {
-            self.watch = None;
+            // It would take the end of its pipe for the end of this process, and end the servers.
+            self.watch.take().into_iter().for_each(Watch::retire);
             self.inbox.report(Message::Broken("the guard", error));
         }
     }
@@ -267,4 +268,33 @@ fn through_shell(
     program.filled.args.insert(0, found.to_owned());
     program.filled.command = "/bin/sh".into();
     surroundings.command(&program)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{Signal, kill_process};
+
+    use super::*;
+
+    /// F-010: one that was stopped and goes on later must not find the end of its pipe and take
+    /// the host for dead. Its pipe fills up meanwhile.
+    #[test]
+    fn a_guard_that_does_not_listen_is_ended_and_ends_nothing() {
+        let inbox = Arc::new(Inbox::new());
+        let surroundings = Surroundings::of_process("/", ("TIDEGATE_TEST", "deaf".into()));
+        let watch = Some(Watch::new("deaf".into()));
+        let queue = Arc::new(Queue::default());
+        let mut worker =
+            Worker { queue, surroundings, mark: "deaf".into(), watch, inbox: Arc::clone(&inbox) };
+        worker.watch(Watch::stand);
+        let guard = worker.watch.as_ref().and_then(Watch::process).unwrap();
+        kill_process(guard, Signal::STOP).unwrap();
+        while worker.watch.is_some() {
+            worker.watch(|watch| watch.add(guard));
+        }
+        assert!(!Path::new(&format!("/proc/{}", guard.as_raw_pid())).exists());
+        let mut said = VecDeque::new();
+        inbox.take(&mut said);
+        assert!(matches!(said[0].message, Message::Broken("the guard", _)));
+    }
 }
