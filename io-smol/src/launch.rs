@@ -14,6 +14,12 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Access, access};
 use tidegate_core::command::{Filled, Launch};
 use tidegate_core::error::{OpenError, WhosePath};
+use tidegate_core::input::Found as Read;
+
+use crate::files;
+
+/// How large a file of variables may be.
+const ENV_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The `PATH` of a host that has none, as POSIX systems have it.
 const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -87,6 +93,7 @@ impl Surroundings {
         for name in &program.filled.env_unset {
             command.env_remove(name);
         }
+        command.envs(self.variables_of_file(program)?);
         command.envs(&program.filled.env).env(self.mark.0, &self.mark.1);
         piped(&mut command);
         Ok(command)
@@ -112,6 +119,24 @@ impl Surroundings {
                 Some(not_found(&program.shown(), &cwd, WhosePath::Directory))
             }
         }
+    }
+
+    /// What stands in the server's file of variables, if it has one.
+    fn variables_of_file(&self, program: &Program) -> Result<Vec<(String, String)>, OpenError> {
+        let (Some(file), Some(written)) = (&program.filled.env_file, &program.written.env_file)
+        else {
+            return Ok(Vec::new());
+        };
+        let path = self.directory(&program.filled).join(self.expand_home(file));
+        let why = match files::read(&path, ENV_FILE_BYTES_MAX) {
+            Read::Content(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(text) => return Ok(text.lines().filter_map(variable).collect()),
+                Err(_) => "it is no text".into(),
+            },
+            Read::Nothing => "it is not there".into(),
+            Read::Unreadable(why) => why,
+        };
+        Err(OpenError::Other { message: format!("the file of variables {written}: {why}") })
     }
 
     /// The server's working directory: relative to the runtime's, which is also the default
@@ -163,6 +188,23 @@ impl Surroundings {
             _ => PathBuf::from(path),
         }
     }
+}
+
+/// A line `NAME=value` of a file of variables: `export` before it and quotes around the value do
+/// not count, and neither do comments and lines without a name. Nothing in it is filled in.
+fn variable(line: &str) -> Option<(String, String)> {
+    let line = line.trim();
+    let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
+    let (name, value) = line.split_once('=')?;
+    let (name, value) = (name.trim_end(), value.trim());
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(is_name) || value.contains('\0') {
+        return None;
+    }
+    let quoted = ['"', '\'']
+        .into_iter()
+        .find_map(|quote| value.strip_prefix(quote).and_then(|value| value.strip_suffix(quote)));
+    Some((name.into(), quoted.unwrap_or(value).into()))
 }
 
 /// The error for a program that was found and still could not be started.

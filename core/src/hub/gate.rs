@@ -181,9 +181,13 @@ fn not_running(name: ServerName, slot: Option<&Slot>, report: &mut StartReport) 
 }
 
 fn late(slot: &Slot, limit_ms: u64) -> Failure {
-    let greeted = slot.server.as_ref().is_some_and(crate::server::Server::is_greeted);
+    let stage = match &slot.server {
+        Some(server) if server.is_greeted() => Stage::ListTools,
+        Some(server) if server.is_resolving() => Stage::Resolve,
+        Some(_) | None => Stage::Initialize,
+    };
     Failure {
-        stage: if greeted { Stage::ListTools } else { Stage::Initialize },
+        stage,
         cause: Cause::StartupDeadline { limit_ms },
         after_ms: limit_ms,
         stderr_tail: slot.server.as_ref().map(|s| s.stderr_tail()).unwrap_or_default(),

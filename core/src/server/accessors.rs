@@ -31,6 +31,12 @@ impl Server {
         matches!(self.phase, Phase::Gone)
     }
 
+    /// Whether what to run is still being found out.
+    #[must_use]
+    pub const fn is_resolving(&self) -> bool {
+        matches!(self.phase, Phase::Resolving { .. })
+    }
+
     /// Milliseconds since the attempt began.
     #[must_use]
     pub const fn age_ms(&self, now: Timestamp) -> u64 {

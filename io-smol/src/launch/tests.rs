@@ -185,3 +185,28 @@ fn an_error_names_what_was_written_and_never_what_was_filled_in() {
     let error = format!("{:?}", place.around.fault(&program).unwrap());
     assert!(error.contains("NotExecutable") && !error.contains("swordfish"), "{error}");
 }
+
+#[test]
+fn a_file_of_variables_is_laid_under_those_of_the_entry() {
+    let place = place();
+    place.file("bin/server", 0o755);
+    let text = "# A=comment\nA=1\nexport B = \"two words\"\nC='${A}'\n=x\nD=\nE E=1\nF=9\n";
+    fs::write(place.dir.path().join("project/.env"), text).unwrap();
+    let written = Launch {
+        command: "server".into(),
+        env: [("F".into(), "own".into())].into(),
+        env_file: Some(".env".into()),
+        ..Launch::default()
+    };
+    let command = place.around.command(&filled(written.clone())).unwrap();
+    let set: Vec<_> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)))
+        .collect();
+    let wanted =
+        [("A", "1"), ("B", "two words"), ("C", "${A}"), ("D", ""), ("F", "own"), ("MARK", "m")];
+    assert_eq!(set, wanted);
+    let gone = Launch { env_file: Some("gone".into()), ..written };
+    let error = place.around.command(&filled(gone)).unwrap_err();
+    assert_eq!(error.to_string(), "the file of variables gone: it is not there");
+}
