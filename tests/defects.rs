@@ -29,6 +29,8 @@ macro_rules! tell {
 
 #[path = "defects/connection.rs"]
 mod connection;
+#[path = "defects/editing.rs"]
+mod editing;
 #[path = "defects/files.rs"]
 mod files;
 #[path = "defects/loss.rs"]
