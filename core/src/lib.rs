@@ -45,7 +45,7 @@
 //! // The host asks for a start: the driver is to run the server, and to be back at the gate.
 //! runtime.handle(at(0), Input::Host(Request::Start { op: OpId::new(0) }));
 //! let Some(Command::Open { conn, launch, .. }) = runtime.poll_command() else { panic!() };
-//! assert_eq!(launch.command, "clock-server");
+//! assert_eq!(launch.command, "clock-server".into());
 //! assert_eq!(runtime.poll_timeout().map(|deadline| deadline.at), Some(at(250)));
 //!
 //! // The process runs, and answers what it is asked: first `initialize`, then `tools/list`.

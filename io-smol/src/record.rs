@@ -90,9 +90,10 @@ impl Recorder {
                 if let Found::Content(content) = found
                     && (path.is_none() || path != self.organisation)
                 {
-                    let unknown = Source::inline("", "");
-                    let source = source.unwrap_or(&unknown);
-                    *content = Bytes(self.disguise.file(source, origin.as_deref(), content));
+                    let further = path.as_ref().and_then(|path| self.disguise.source(path));
+                    let source = source.or(further).cloned();
+                    let source = source.unwrap_or_else(|| Source::inline("", ""));
+                    *content = Bytes(self.disguise.file(&source, origin.as_deref(), content));
                 }
             }
             Input::Io(Fact::ApprovalsRead { approved, .. }) => {

@@ -41,6 +41,8 @@ pub struct Disguise {
     lines: BTreeMap<String, String>,
     asked: BTreeMap<AnswerId, (Question, Question)>,
     failed: BTreeMap<Question, AskError>,
+    /// The files that files led to, by their paths.
+    further: BTreeMap<String, Source>,
 }
 
 impl Disguise {
@@ -60,7 +62,14 @@ impl Disguise {
             lines: BTreeMap::new(),
             asked: BTreeMap::new(),
             failed: BTreeMap::new(),
+            further: BTreeMap::new(),
         }
+    }
+
+    /// Whose file it is that another one led to.
+    #[must_use]
+    pub fn source(&self, path: &str) -> Option<&Source> {
+        self.further.get(path)
     }
 
     /// A file that really is at `origin`, without its secrets: the same lines with the same
@@ -74,6 +83,7 @@ impl Disguise {
         };
         let [real, shown] =
             [bytes, &redacted].map(|bytes| read_in(source, bytes, around).at(origin));
+        self.further.extend(real.further.into_iter().map(|source| (source.path.clone(), source)));
         for (real, shown) in real.definitions.into_iter().zip(shown.definitions) {
             self.approvals.insert(real.approval(), shown.approval());
             self.lines.extend(lines(&real).into_iter().zip(lines(&shown)));

@@ -24,6 +24,7 @@ mod nearest;
 pub mod organisation;
 pub mod parse;
 pub mod redact;
+mod registry;
 mod report;
 pub mod resolve;
 pub mod schema;

@@ -14,6 +14,7 @@ use super::entry;
 use super::environment::Environment;
 use super::format::dialect::Dialect;
 use super::nearest::nearest;
+use super::registry;
 use super::report::{About, Report};
 use super::section::{self, Sections};
 use super::source::{Level, Provider, Source, Surroundings};
@@ -34,11 +35,25 @@ pub struct Reading {
     /// switched off in whatever file they are defined. (A project can only switch off its own,
     /// which `definitions` say already.)
     pub disabled: BTreeSet<ServerName>,
+    /// The files it leads to, in whose place it stands.
+    pub further: Vec<Source>,
     /// What a person may want to mend in it, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
 impl Reading {
+    /// Names its servers as those of a plugin.
+    fn belong_to(&mut self, plugin: &str) {
+        let named = |name: &ServerName| ServerName::new(&format!("{plugin}:{name}"));
+        for definition in &mut self.definitions {
+            definition.name = named(&definition.name);
+        }
+        for server in self.problems.iter_mut().filter_map(|problem| problem.server.as_mut()) {
+            *server = named(server);
+        }
+        self.disabled = self.disabled.iter().map(named).collect();
+    }
+
     /// Whether the file could be read as a whole, whatever is wrong with parts of it. One that
     /// is being written just then could not.
     #[must_use]
@@ -119,11 +134,18 @@ pub fn read_in(source: &Source, bytes: &[u8], surroundings: Surroundings<'_>) ->
     if let Some(text) = text(bytes, &mut report)
         && let Some((root, dialect)) = tree(&text, source, &mut report)
     {
-        reading = definitions(&root, source, dialect, surroundings, &mut report);
+        if registry::is_registry(source) {
+            reading.further = registry::read(&root, source, surroundings.project, &mut report);
+        } else {
+            reading = definitions(&root, source, dialect, surroundings, &mut report);
+        }
     }
     reading.path.clone_from(&source.path);
     reading.problems = report.problems;
     reading.problems.sort_by_key(|problem| problem.line);
+    if let Some(plugin) = &source.plugin {
+        reading.belong_to(plugin);
+    }
     reading
 }
 

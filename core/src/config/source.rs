@@ -45,13 +45,17 @@ pub struct Source {
     /// What stands for variables of the tool in this file alone: `CLAUDE_PLUGIN_ROOT`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, String>,
+    /// The plugin it belongs to: it stands before the names of its servers, with a colon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<String>,
 }
 
 impl Source {
     /// A file.
     #[must_use]
     pub fn file(provider: Provider, level: Level, path: impl Into<String>) -> Self {
-        Self { provider, level, path: path.into(), text: None, constants: BTreeMap::new() }
+        let (text, constants, plugin) = (None, BTreeMap::new(), None);
+        Self { provider, level, path: path.into(), text, constants, plugin }
     }
 
     /// A configuration given as text; `name` stands for it where a file would be named.

@@ -4,6 +4,8 @@
 //! for the newer one: two overlapping reloads end as the second alone (G16), and each observes
 //! every change made before it was asked for (G53).
 
+mod further;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +13,7 @@ use alloc::vec::Vec;
 use crate::command::Command;
 use crate::config::organisation::Organisation;
 use crate::config::resolve::Resolved;
-use crate::config::{self, Definition, Transport, diff::Change};
+use crate::config::{self, Definition, Source, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, OpResult, Skip};
 use crate::held::Held;
@@ -43,6 +45,9 @@ pub(super) struct Reading {
     missing: BTreeMap<ReadId, usize>,
     /// One place per source; `None` until it was read.
     parts: Vec<Option<config::parse::Reading>>,
+    /// The files that sources lead to, each with the place of that source; they come after all
+    /// sources in `parts`.
+    further: Vec<(usize, Source)>,
     pub(super) reloads: Vec<OpId>,
     /// How many sources had something to read.
     legible: usize,
@@ -126,6 +131,7 @@ impl Hub {
         let mut reading = Reading {
             missing: BTreeMap::new(),
             parts: Vec::new(),
+            further: Vec::new(),
             reloads,
             starts,
             early,
@@ -181,7 +187,8 @@ impl Hub {
             self.stale_facts += 1;
             return;
         };
-        let Some(source) = self.options.sources.get(at) else { return };
+        let options = alloc::sync::Arc::clone(&self.options);
+        let Some(source) = reading.source(at, &options.sources) else { return };
         match &found {
             Found::Content(_) => reading.legible += 1,
             Found::Unreadable(why) => {
@@ -191,9 +198,16 @@ impl Hub {
             Found::Nothing => {}
         }
         if let Some(part) = reading.parts.get_mut(at) {
-            let around = self.options.surroundings();
-            let said = config::parse::found_in(source, origin.as_deref(), &found, around);
-            *part = Some(self.last_good.settle(at, source, &found, said));
+            let around = options.surroundings();
+            let said = config::parse::found_in(&source, origin.as_deref(), &found, around);
+            let said = self.last_good.settle(&source, &found, said);
+            let led = said.further.clone();
+            *part = Some(said);
+            let first = options.sources.len() + reading.further.len();
+            for (read, path) in reading.lead(at, first, led, &mut self.next_read) {
+                let bytes_max = options.setting.limits.config_bytes as u64;
+                out.command(Command::ReadConfig { read, path, bytes_max });
+            }
         }
         self.apply_if_complete(now, out);
     }
@@ -208,7 +222,7 @@ impl Hub {
         let Some(reading) = self.reading.as_mut().filter(|reading| read_all(reading)) else {
             return;
         };
-        let parts = core::mem::take(&mut reading.parts).into_iter().flatten().collect();
+        let parts = reading.in_order(self.options.sources.len());
         let servers_max = self.options.setting.limits.servers;
         let filters = &self.options.policy.filters;
         let mut resolved = config::resolve::resolve_with(parts, filters, servers_max);

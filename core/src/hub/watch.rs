@@ -6,6 +6,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 
 use crate::config::Source;
 use crate::config::parse::Reading;
@@ -36,28 +37,22 @@ pub(super) struct Watching {
 
 /// What each source said when it could be read last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LastGood(BTreeMap<usize, Reading>);
+pub(super) struct LastGood(BTreeMap<String, Reading>);
 
 impl LastGood {
     /// What counts of a source that was just read: what it says, or, while it cannot be read or
     /// is half-written, what it said before.
-    pub(super) fn settle(
-        &mut self,
-        at: usize,
-        source: &Source,
-        found: &Found,
-        reading: Reading,
-    ) -> Reading {
+    pub(super) fn settle(&mut self, source: &Source, found: &Found, reading: Reading) -> Reading {
         let whole = match found {
             Found::Nothing => true,
             Found::Unreadable(_) => false,
             Found::Content(_) => reading.is_whole(),
         };
         if whole {
-            self.0.insert(at, reading.clone());
+            self.0.insert(source.path.clone(), reading.clone());
             return reading;
         }
-        let Some(good) = self.0.get(&at) else { return reading };
+        let Some(good) = self.0.get(&source.path) else { return reading };
         let mut counts = good.clone();
         counts.problems = reading.problems;
         if !counts.definitions.is_empty() || !counts.disabled.is_empty() {
@@ -69,8 +64,8 @@ impl LastGood {
     #[cfg(feature = "_explore")]
     pub(super) fn digest(&self, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
-        for (at, reading) in &self.0 {
-            (at, &reading.definitions, &reading.disabled).hash(state);
+        for (path, reading) in &self.0 {
+            (path, &reading.definitions, &reading.disabled).hash(state);
         }
     }
 }

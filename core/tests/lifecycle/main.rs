@@ -11,6 +11,7 @@ mod calls;
 mod connecting;
 mod overlapping;
 mod play;
+mod plugins;
 mod recovering;
 mod reloading;
 mod resolving;

@@ -1,7 +1,7 @@
 //! Plugins of Claude Code: a file in the folder of each, found through a registry.
 
-use super::Tool;
 use super::dialect::{AddressAlone, Dialect, Field};
+use super::{Tool, user};
 
 pub(super) const TOOL: Tool = Tool {
     display: "Claude Code Marketplace",
@@ -12,5 +12,14 @@ pub(super) const TOOL: Tool = Tool {
         fields: &[("headersHelper", Field::HeadersCommand), ("auth", Field::Auth)],
         ..Dialect::USUAL
     },
-    files: &[],
+    files: &[
+        user(&[
+            "~/$PI_CONFIG_DIR/plugins/installed_plugins.json",
+            "~/.xcsh/plugins/installed_plugins.json",
+        ]),
+        user(&[
+            "$CLAUDE_CONFIG_DIR/plugins/installed_plugins.json",
+            "~/.claude/plugins/installed_plugins.json",
+        ]),
+    ],
 };

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::super::entry::{self, flattened};
 use super::super::format::dialect::{Dialect, Field};
+use super::super::registry;
 use super::super::report::Report;
 use super::super::secret;
 use super::super::section::{self, Section, Sections};
@@ -29,6 +30,7 @@ pub(super) struct File<'r, 'e> {
     project: &'r str,
     constants: BTreeMap<String, String>,
     edits: &'r mut Edits<'e>,
+    is_registry: bool,
 }
 
 impl<'r, 'e> File<'r, 'e> {
@@ -40,11 +42,30 @@ impl<'r, 'e> File<'r, 'e> {
         edits: &'r mut Edits<'e>,
     ) -> Self {
         let constants = entry::constants(source, dialect, surroundings);
-        Self { redactor, dialect, project: surroundings.project, constants, edits }
+        let is_registry = registry::is_registry(source);
+        Self { redactor, dialect, project: surroundings.project, constants, edits, is_registry }
+    }
+
+    /// Redacts all of a registry but what leads to other files.
+    fn registry(&mut self, node: &Node<'_>) {
+        match &node.value {
+            Value::Map(members) => {
+                for member in members.iter().filter(|m| !registry::KEPT.contains(&&*m.key)) {
+                    self.registry(&member.node);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.registry(item)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {
+                self.everything(node, Role::Word);
+            }
+        }
     }
 
     pub(super) fn root(&mut self, root: &Node<'_>) {
         let Value::Map(members) = &root.value else { return self.everything(root, Role::Word) };
+        if self.is_registry {
+            return self.registry(root);
+        }
         let mut unheard = Report { file: "", problems: Vec::new() };
         let Sections::Found(sections) =
             section::find(members, self.dialect, self.project, &mut unheard)

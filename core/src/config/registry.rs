@@ -1,0 +1,127 @@
+//! A registry of plugins → the files of the plugins in it.
+//!
+//! Floor 2. May import floors 0 and 1.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::report::{About, Report};
+use super::source::{Provider, Source};
+use super::syntax::{Member, Node, Value, last};
+use crate::error::Category;
+
+/// How many files a registry may lead to.
+const FILES_MAX: usize = 1_000;
+
+/// What a registry is called.
+const NAME: &str = "/installed_plugins.json";
+
+/// Fields of an install that are no secrets.
+pub(super) const KEPT: [&str; 4] = ["installPath", "projectPath", "scope", "version"];
+
+/// Whether a file leads to others and has no servers itself.
+pub(super) fn is_registry(source: &Source) -> bool {
+    source.provider == Provider::ClaudePlugin && source.path.ends_with(NAME)
+}
+
+/// The files of the plugins that are switched on, for all projects or for this one.
+pub(super) fn read(
+    root: &Node<'_>,
+    source: &Source,
+    project: &str,
+    report: &mut Report<'_>,
+) -> Vec<Source> {
+    let plugins = match &root.value {
+        Value::Map(members) => last(members, "plugins").map(|member| &member.node.value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => None,
+    };
+    let Some(Value::Map(plugins)) = plugins else {
+        let message = "there is no object \"plugins\" in the registry; it is not used";
+        report.warning(About::default(), Category::MissingSection, message.into());
+        return Vec::new();
+    };
+    let mut files = Vec::new();
+    for plugin in plugins {
+        let Value::List(installs) = &plugin.node.value else {
+            let message = format!("{:?} should be a list of installs", &*plugin.key);
+            let about = About { line: Some(plugin.line), ..About::default() };
+            report.warning(about, Category::InvalidField, message);
+            continue;
+        };
+        let name = plugin.key.split('@').next().unwrap_or_default();
+        files.extend(installs.iter().filter_map(|install| file(name, install, source, project)));
+    }
+    files.truncate(FILES_MAX);
+    files
+}
+
+fn file(name: &str, install: &Node<'_>, source: &Source, project: &str) -> Option<Source> {
+    let Value::Map(members) = &install.value else { return None };
+    if last(members, "enabled").is_some_and(|member| member.node.value == Value::Bool(false)) {
+        return None;
+    }
+    if text(members, "projectPath").is_some_and(|path| path != project) {
+        return None;
+    }
+    let root = text(members, "installPath")?.trim_end_matches('/');
+    let roots = ["CLAUDE_PLUGIN_ROOT", "XCSH_PLUGIN_ROOT"];
+    let constants: BTreeMap<String, String> =
+        roots.map(|name| (name.to_string(), root.to_string())).into();
+    let plugin = Some(name.to_string()).filter(|name| !name.is_empty());
+    let file = Source::file(source.provider, source.level, format!("{root}/.mcp.json"));
+    Some(Source { constants, plugin, ..file })
+}
+
+fn text<'a>(members: &'a [Member<'_>], key: &str) -> Option<&'a str> {
+    match &last(members, key)?.node.value {
+        Value::Text(text) => Some(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Level;
+    use crate::config::parse::read;
+    use crate::config::redact::Redactor;
+
+    fn registry() -> Source {
+        let path = "/h/.claude/plugins/installed_plugins.json";
+        Source::file(Provider::ClaudePlugin, Level::User, path)
+    }
+
+    const TEXT: &str = r#"{"version":2,"plugins":{
+        "acme@market":[{"scope":"user","installPath":"/plugins/acme","version":"1","token":"SECRET"}],
+        "off@market":[{"installPath":"/plugins/off","enabled":false}],
+        "local@market":[{"installPath":"/plugins/local","projectPath":"/elsewhere"}],
+        "nowhere@market":[{"scope":"user"}],"odd@market":5}}"#;
+
+    #[test]
+    fn a_registry_leads_to_the_files_of_its_plugins() {
+        let reading = read(&registry(), TEXT.as_bytes());
+        let paths: Vec<_> = reading.further.iter().map(|source| source.path.as_str()).collect();
+        assert_eq!(paths, ["/plugins/acme/.mcp.json"]);
+        assert_eq!(reading.problems.len(), 1, "{:?}", reading.problems);
+        let text = r#"{"mcpServers":{"tool":{"command":"${CLAUDE_PLUGIN_ROOT}/run"},"bad":5}}"#;
+        let plugin = read(&reading.further[0], text.as_bytes());
+        let names: Vec<_> = plugin.definitions.iter().map(|d| d.name.as_str()).collect();
+        assert_eq!(names, ["acme:tool", "acme:bad"]);
+        assert_eq!(plugin.definitions[0].constants["CLAUDE_PLUGIN_ROOT"], "/plugins/acme");
+        let about: Vec<_> = plugin.problems.iter().filter_map(|p| p.server.as_ref()).collect();
+        assert!(about.iter().all(|server| server.as_str() == "acme:bad"), "{about:?}");
+    }
+
+    /// G67.
+    #[test]
+    fn a_redacted_registry_leads_to_the_same_files() {
+        let redacted = Redactor::new().file(&registry(), TEXT.as_bytes());
+        assert_eq!(
+            read(&registry(), &redacted).further,
+            read(&registry(), TEXT.as_bytes()).further
+        );
+        assert!(!String::from_utf8_lossy(&redacted).contains("SECRET"));
+    }
+}
