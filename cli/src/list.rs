@@ -86,7 +86,7 @@ impl Listing {
             1 => "1 server of the project needs".to_owned(),
             _ => format!("{count} servers of the project need"),
         };
-        let text = format!("{told} your approval. To approve for one run: {APPROVE}");
+        let text = format!("{told} your approval: {APPROVE}");
         format!("{}\n", paint.text(Tone::Waiting, &text))
     }
 }

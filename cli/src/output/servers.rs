@@ -66,7 +66,7 @@ fn source(server: &ServerStatus, places: &Places) -> String {
 
 /// Why a server is in its state, in one line of untrusted text, if there is anything to say.
 pub(crate) fn reason(server: &ServerStatus) -> Option<String> {
-    let approve = || format!("waits for your approval; to approve for one run: {APPROVE}");
+    let approve = || format!("waits for your approval: {APPROVE}");
     match &server.state {
         ServerState::Failed { failure } => Some(failure.describe(&server.name)),
         ServerState::Suspended { failure } => {
@@ -82,8 +82,8 @@ pub(crate) fn reason(server: &ServerStatus) -> Option<String> {
     }
 }
 
-/// The command that approves what the project brought along (F-039).
-pub(crate) const APPROVE: &str = "tidegate --trust-project list";
+/// How to approve what the project brought along (F-039).
+pub(crate) const APPROVE: &str = "`tidegate trust` shows what it would run, `trust grant` approves it, --trust-project for one run";
 
 /// How long it took to be ready or to fail, in milliseconds.
 pub(crate) fn time(server: &ServerStatus) -> Option<u64> {

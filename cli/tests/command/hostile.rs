@@ -15,7 +15,7 @@ use crate::sandbox::{Sandbox, demo, stderr, stdout};
 const PATIENCE_MS: u64 = 30_000;
 
 /// Every command, and with it every form of its answer.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 18] = [
     &["list"],
     &["list", "--wait"],
     &["list", "--schema", "--json"],
@@ -32,6 +32,8 @@ const COMMANDS: [&[&str]; 16] = [
     &["doctor"],
     &["doctor", "--json"],
     &["trust"],
+    &["trust", "list", "--json"],
+    &["trust", "revoke", "--all"],
 ];
 
 fn hostile(port: u16) -> Value {
@@ -150,5 +152,12 @@ fn a_yes_runs_the_server_and_is_remembered_until_the_definition_changes() {
     };
     assert!(listed().contains("connected"), "{}", listed());
     write("slow");
+    assert!(listed().contains("needs-approval"), "{}", listed());
+    // What is not asked for on a terminal is granted by its name.
+    let granted = sandbox.bare(&["trust", "grant", "theirs"]).output().unwrap();
+    assert!(granted.status.success(), "{}", stderr(&granted));
+    assert!(listed().contains("connected"), "{}", listed());
+    let revoked = sandbox.bare(&["trust", "revoke", "theirs"]).output().unwrap();
+    assert!(revoked.status.success(), "{}", stderr(&revoked));
     assert!(listed().contains("needs-approval"), "{}", listed());
 }
