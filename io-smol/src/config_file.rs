@@ -7,13 +7,14 @@ use std::fmt;
 use std::path::Path;
 
 use tidegate_core::config::edit::{self, Edit, EditError};
+use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::{self, Reading};
 use tidegate_core::config::source::Surroundings;
 use tidegate_core::config::{Places, Source};
 use tidegate_core::limits::Limits;
 
 use crate::files;
-use crate::places::environment;
+use crate::places::{ORGANISATION, environment};
 use crate::whole_file::{FileError, update};
 
 /// Why a configuration file was not edited. It is as it was.
@@ -64,6 +65,13 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<Reading> {
         }
     };
     sources.iter().map(read).collect()
+}
+
+/// What the organisation that runs this machine allows and forbids.
+#[must_use]
+pub fn organisation() -> Organisation {
+    let bytes_max = Limits::default().config_bytes as u64;
+    Organisation::read(ORGANISATION, &files::read(Path::new(ORGANISATION), bytes_max))
 }
 
 /// Makes one change to a file, which need not exist; whether it changed anything. When this

@@ -10,7 +10,7 @@ use crate::output::paint::Tone;
 use crate::output::{self, Screen, json, problems};
 
 /// What helps, where the problem does not say so itself.
-const MENDS: [(Category, &str); 17] = [
+const MENDS: [(Category, &str); 18] = [
     (Category::UnreadableFile, "check that the file exists and that you may read it"),
     (Category::FileTooLarge, "take out of it what is no configuration"),
     (Category::EncodingInvalid, "save the file as UTF-8"),
@@ -27,6 +27,7 @@ const MENDS: [(Category, &str); 17] = [
     (Category::UnknownTransport, "use stdio, http or sse"),
     (Category::InvalidUrl, "write an address that begins with https:// or http://"),
     (Category::InsecureUrl, "use https://"),
+    (Category::Forbidden, "ask who runs this machine, or remove the server"),
     (Category::UnknownField, "remove it, or correct its name"),
 ];
 

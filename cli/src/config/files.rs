@@ -1,9 +1,11 @@
 //! The files of this run, what they say together, and which of them may be changed.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use tidegate_core::config::edit::{Edit, EditError};
+use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::Reading;
 use tidegate_core::config::resolve::{Resolved, resolve};
 use tidegate_core::config::{Definition, Level, Places, Provider, Source};
@@ -31,6 +33,8 @@ pub(crate) struct Files {
     pub(crate) readings: Vec<Reading>,
     /// What all of them say together.
     pub(crate) resolved: Resolved,
+    /// The servers that the organisation forbids, and why.
+    pub(crate) forbidden: BTreeMap<ServerName, String>,
     /// How paths are shortened for people.
     pub(crate) short: Short,
 }
@@ -54,6 +58,7 @@ impl Files {
             sources,
             readings: Vec::new(),
             resolved: Resolved::default(),
+            forbidden: BTreeMap::new(),
             short,
         };
         files.refresh();
@@ -65,6 +70,19 @@ impl Files {
         let limits = Limits::default();
         self.readings = config_file::read_all(&self.places, &self.sources);
         self.resolved = resolve(self.readings.clone(), limits.servers);
+        self.heed(&config_file::organisation());
+    }
+
+    /// Finds what the organisation forbids, as a run does.
+    fn heed(&mut self, organisation: &Organisation) {
+        self.forbidden.clear();
+        self.resolved.problems.extend(organisation.problem());
+        for definition in &self.resolved.definitions {
+            if let Some(refusal) = organisation.refusal(definition) {
+                self.forbidden.insert(definition.name.clone(), refusal.message.clone());
+                self.resolved.problems.push(refusal);
+            }
+        }
     }
 
     /// What the user approved; nothing if that cannot be read, and why.
@@ -212,5 +230,34 @@ impl EditTrouble {
         let told = visible::one_line(&self.0.to_string()).into_owned();
         let tip = if tip.is_empty() { String::new() } else { format!("\n  Tip: {tip}") };
         Trouble::Failed(format!("Failed to {to} server: {told}{tip}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::config::parse;
+    use tidegate_core::input::Found;
+
+    use super::*;
+
+    /// What a run would not start is not said to be used.
+    #[test]
+    fn what_the_organisation_forbids_is_known_with_its_reason() {
+        let text = r#"{"mcpServers":{"good":{"command":"g"},"bad":{"command":"b"}}}"#;
+        let reading = parse::read(&Source::inline("test", text), text.as_bytes());
+        let mut files = Files {
+            places: Places::default(),
+            state: None,
+            sources: Vec::new(),
+            readings: Vec::new(),
+            resolved: resolve(vec![reading], 10),
+            forbidden: BTreeMap::new(),
+            short: Short::new("/".as_ref()),
+        };
+        let rules = Found::Content(r#"{"deny":[{"name":"bad"}]}"#.into());
+        files.heed(&Organisation::read("/rules", &rules));
+        let names: Vec<&str> = files.forbidden.keys().map(ServerName::as_str).collect();
+        assert_eq!(names, ["bad"], "{:?}", files.forbidden);
+        assert_eq!(files.resolved.problems.len(), 1);
     }
 }

@@ -41,6 +41,9 @@ struct Server<'a> {
     /// Whether it may run, if that takes an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<bool>,
+    /// Why the organisation forbids it, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forbidden: Option<&'a str>,
 }
 
 /// Shows the files.
@@ -76,6 +79,11 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
             line: told.source.line,
             fate: &told.fate,
             approved: approved(files, told, granted),
+            forbidden: files
+                .forbidden
+                .get(&told.server)
+                .filter(|_| told.fate == Fate::Active)
+                .map(String::as_str),
         });
         let (provider, level, path) = (source.provider, source.level, source.path.as_str());
         File { provider, level, path, state, servers: servers.collect() }
@@ -151,6 +159,9 @@ const fn level(level: Level) -> &'static str {
 
 fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
     let line = |text: &str| visible::one_line(text).into_owned();
+    if let Some(why) = server.forbidden {
+        return (Tone::Bad, line(why));
+    }
     match server.fate {
         Fate::Active if server.approved == Some(false) => (
             Tone::Waiting,
