@@ -44,9 +44,10 @@ impl From<FileError> for ConfigFileError {
     }
 }
 
-/// What each of some files says, read like a run in these places reads it.
+/// What each of some files says, read like a run in these places reads it; each is followed by
+/// the files that it leads to.
 #[must_use]
-pub fn read_all(places: &Places, sources: &[Source]) -> Vec<Reading> {
+pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
     let environment = environment();
     let around = Surroundings {
         environment: &environment,
@@ -64,7 +65,17 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<Reading> {
             }
         }
     };
-    sources.iter().map(read).collect()
+    let mut all = Vec::new();
+    for source in sources {
+        let reading = read(source);
+        let further = reading.further.clone();
+        all.push((source.clone(), reading));
+        all.extend(further.into_iter().map(|source| {
+            let reading = read(&source);
+            (source, reading)
+        }));
+    }
+    all
 }
 
 /// What the organisation that runs this machine allows and forbids.

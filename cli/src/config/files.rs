@@ -68,7 +68,9 @@ impl Files {
     /// Reads them again.
     pub(crate) fn refresh(&mut self) {
         let limits = Limits::default();
-        self.readings = config_file::read_all(&self.places, &self.sources);
+        self.sources.retain(|source| source.plugin.is_none());
+        let all = config_file::read_all(&self.places, &self.sources);
+        (self.sources, self.readings) = all.into_iter().unzip();
         self.resolved = resolve(self.readings.clone(), limits.servers);
         self.heed(&config_file::organisation());
     }
