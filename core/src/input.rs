@@ -65,7 +65,8 @@ pub enum Request {
         server: ServerName,
     },
     /// Disconnect every server; ends with [`Event::Done`](crate::event::Event::Done) when the
-    /// last process is gone. The next start connects them again, a reload does not.
+    /// last process is gone. The next start connects them again, a reload does not, and until
+    /// then a file that changes starts no server, also no new one.
     DisconnectAll {
         /// Returned in the event.
         op: OpId,

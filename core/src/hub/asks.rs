@@ -166,6 +166,7 @@ impl Hub {
         if !self.admit(op, out) {
             return;
         }
+        self.resting = true;
         if let Some(reading) = &mut self.reading {
             reading.starts = false;
             reading.early.rest();

@@ -14,13 +14,15 @@ use crate::time::Timestamp;
 
 use super::Hub;
 use super::ops::Until;
-use super::policy::{Backoff, Reconnect};
+use super::policy::{Backoff, Reconnect, Watch};
 use super::slot::{Cached, Standing};
 
 impl Hub {
     /// Feeds the state to a hasher.
     pub fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         (&self.order, self.stopping, self.slots.len()).hash(state);
+        // Without files that are followed it makes no difference.
+        (self.resting && self.options.policy.watch != Watch::Off).hash(state);
         for (name, slot) in &self.slots {
             (name, slot.definition(), slot.switched(), &slot.live).hash(state);
             if let Standing::Later(at) = slot.standing {

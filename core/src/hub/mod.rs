@@ -133,6 +133,8 @@ pub struct Hub {
     changed: Vec<ServerName>,
     /// Whether a gate or an operation may have come to its end since the last look.
     progressed: bool,
+    /// Whether every server was disconnected since the last start.
+    resting: bool,
     stopping: bool,
     stale_facts: u64,
 }
@@ -193,6 +195,7 @@ impl Hub {
             touched: BTreeSet::new(),
             changed: Vec::new(),
             progressed: false,
+            resting: false,
             stopping: false,
             stale_facts: 0,
         }

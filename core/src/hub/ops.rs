@@ -59,6 +59,7 @@ impl Hub {
         }
         self.gates.push(Gate::new(op, now, &self.options.policy));
         self.progressed = true;
+        self.resting = false;
         if !self.stopping {
             self.read_config(now, Why::Start, out);
         }

@@ -260,6 +260,9 @@ impl Hub {
         // A file that changed is no reason to try again what failed.
         let retries = starts || !reloads.is_empty();
         let (mut report, mut skipped) = self.apply(resolved.definitions, retries, now, out);
+        if !retries {
+            self.let_rest(&decided, now, out);
+        }
         let asked = self.catch_up(early, &decided, now, out);
         skipped.extend(self.leave_out(&mut report));
         let started: Vec<ServerName> =

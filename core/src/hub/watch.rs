@@ -11,6 +11,7 @@ use alloc::string::String;
 use crate::config::Source;
 use crate::config::parse::Reading;
 use crate::error::{Category, Problem, Severity};
+use crate::id::ServerName;
 use crate::input::Found;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
@@ -18,6 +19,7 @@ use crate::time::{Deadline, Timestamp};
 use super::Hub;
 use super::policy::Watch;
 use super::reload::Why;
+use super::slot::Standing;
 use crate::command::Command;
 
 /// Changes that are waited out.
@@ -131,6 +133,14 @@ impl Hub {
             if !self.stopping {
                 self.read_config(now, Why::Changed, out);
             }
+        }
+    }
+
+    /// A file that changed starts nothing while every server is disconnected: nobody has asked for
+    /// anything since (G10, G14).
+    pub(super) fn let_rest(&mut self, new: &[ServerName], now: Timestamp, out: &mut Outbox) {
+        for name in if self.resting { new } else { &[] } {
+            self.disconnect_one(name, Standing::Resting, now, out);
         }
     }
 

@@ -76,6 +76,23 @@ fn a_change_is_followed_when_the_files_were_left_alone_for_a_while() {
     assert_eq!(server.as_str(), "b");
 }
 
+/// G10, G14: news of a file starts nothing after every server was disconnected, until a start.
+#[test]
+fn a_file_that_changes_starts_nothing_while_every_server_is_disconnected() {
+    let mut play = ready(follow());
+    play.host(Request::DisconnectAll { op: OpId::new(1) }).closed(0, Exit::Code(0));
+    play.take_commands();
+    let both = text(r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}"#);
+    play.io(Fact::FilesChanged).sleep(150);
+    read(&mut play, both.clone());
+    assert_eq!(play.take_commands(), []);
+    assert_eq!(play.state("b"), ServerState::Disconnected);
+    play.host(Request::Start { op: OpId::new(2) });
+    read(&mut play, both);
+    let commands = play.take_commands();
+    assert!(matches!(commands[..], [Command::Open { .. }, Command::Open { .. }]), "{commands:?}");
+}
+
 #[test]
 fn fifty_touches_in_a_second_are_read_once_or_twice_and_come_to_nothing() {
     let mut play = ready(follow());
