@@ -57,6 +57,9 @@ pub(crate) struct Global {
     /// Start only this server; may be repeated [default: all that are configured]
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) server: Vec<String>,
+    /// Leave this server out; may be repeated [default: none is left out]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) exclude: Vec<String>,
     /// How long to wait for live answers before cached tools are offered; 0 answers at once from
     /// the cache [default: 250]
     #[arg(long, value_name = "MS", global = true)]
@@ -126,9 +129,10 @@ impl Global {
     }
 
     /// The flags that are for runs, and whether they were given.
-    fn for_runs(&self, records: bool) -> [(&'static str, bool); 5] {
+    fn for_runs(&self, records: bool) -> [(&'static str, bool); 6] {
         [
             ("--server", !self.server.is_empty()),
+            ("--exclude", !self.exclude.is_empty()),
             ("--gate", self.gate.is_some()),
             ("--timeout", self.timeout.is_some()),
             ("--trust-project", self.trust_project),

@@ -133,6 +133,17 @@ fn only_the_server_that_is_called_is_started() {
     assert!(!sandbox.path("started").exists());
 }
 
+#[test]
+fn a_server_that_is_left_out_is_neither_started_nor_called_from() {
+    let sandbox = Sandbox::new(&json!({
+        "fast": demo("fast"), "other": script("touch started; cat"),
+    }));
+    let list = json_of(&sandbox, &["list", "--json", "--exclude", "other"]);
+    let named = |server: &Value| server["name"] == "other" && server["state"] != "skipped";
+    assert!(!list["servers"].as_array().unwrap().iter().any(named), "{list}");
+    assert!(!sandbox.path("started").exists());
+}
+
 /// A tool can be called by its exposed name while another server is silent.
 #[test]
 fn a_call_by_exposed_name_does_not_wait_for_other_servers() {

@@ -36,7 +36,8 @@ impl Hub {
         }
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        let timeout_ms = slot.definition().timeout_ms;
+        let definition = slot.definition();
+        let timeout_ms = definition.startup_timeout_ms.or(definition.timeout_ms);
         slot.failure = None;
         let setting = &self.options.setting;
         let server = Server::new(name, conn, timeout_ms, setting, now);

@@ -3,7 +3,7 @@
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{CallError, Exit, Stage};
+use tidegate_core::error::{CallError, Cause, Exit, Stage};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
 use tidegate_core::id::{ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
@@ -89,6 +89,16 @@ fn a_server_that_never_answers_fails_at_its_own_limit_with_its_stage() {
         play.take_commands(),
         [Command::Terminate { conn }, Command::Kill { conn }, Command::Abandon { conn }]
     );
+}
+
+/// A tool's own limit for starting counts for that, and its `timeout` for the rest.
+#[test]
+fn a_server_has_as_long_to_start_as_its_definition_says() {
+    let config = r#"{"mcpServers":{"a":{"command":"a","startupTimeout":700,"timeout":5000}}}"#;
+    let mut play = Play::with(Options::new("/project", vec![Source::inline("test", config)]));
+    play.start().opened(0).sleep(700);
+    let ServerState::Failed { failure } = play.state("a") else { panic!("{:?}", play.state("a")) };
+    assert_eq!(failure.cause, Cause::TimedOut { limit_ms: 700 });
 }
 
 /// D10, G20: a late failure marks the deferred tools, and a call says why.

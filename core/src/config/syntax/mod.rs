@@ -90,6 +90,7 @@ pub(super) enum FaultKind {
     /// Nested deeper than the parser goes (at least 64 levels, at most 512).
     TooDeep,
     /// Aliases stand for more than [`yaml::EXPANSION_MAX`].
+    #[cfg_attr(not(feature = "formats"), expect(dead_code, reason = "only YAML has aliases"))]
     TooLarge,
     /// The parser's words.
     Syntax(String),
@@ -99,17 +100,24 @@ pub(super) enum FaultKind {
 pub(super) fn parse(text: &str, language: Language) -> Result<Document<'_>, Fault> {
     let root = match language {
         Language::Json => return jsonc::parse(text),
-        #[cfg(feature = "formats")]
-        Language::Toml => refusal(text).map_or_else(|| toml::parse(text), Err)?,
-        #[cfg(feature = "formats")]
-        Language::Yaml => refusal(text).map_or_else(|| yaml::parse(text), Err)?,
-        #[cfg(not(feature = "formats"))]
-        Language::Toml | Language::Yaml => {
-            let words = "this build reads no TOML and no YAML (feature `formats`)";
-            return Err(Fault { line: 1, column: 1, kind: FaultKind::Syntax(words.into()) });
-        }
+        Language::Toml | Language::Yaml => parse_other(text, language)?,
     };
     Ok(Document { root, syntax: Syntax::Json })
+}
+
+#[cfg(feature = "formats")]
+fn parse_other(text: &str, language: Language) -> Result<Option<Node<'_>>, Fault> {
+    match (refusal(text), language) {
+        (Some(fault), _) => Err(fault),
+        (None, Language::Yaml) => yaml::parse(text),
+        (None, Language::Toml | Language::Json) => toml::parse(text),
+    }
+}
+
+#[cfg(not(feature = "formats"))]
+fn parse_other(_: &str, _: Language) -> Result<Option<Node<'_>>, Fault> {
+    let words = "this build reads no TOML and no YAML (feature `formats`)";
+    Err(Fault { line: 1, column: 1, kind: FaultKind::Syntax(words.into()) })
 }
 
 /// How a text starts that says why another one was not read.
