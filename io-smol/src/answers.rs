@@ -67,6 +67,31 @@ impl fmt::Debug for Prompt {
     }
 }
 
+/// What will be reported, once, whatever becomes of the one who has it.
+struct Report {
+    ask: AnswerId,
+    inbox: Arc<Inbox>,
+    result: Result<Secret, AskError>,
+}
+
+impl Report {
+    fn new(ask: AnswerId, inbox: Arc<Inbox>) -> Self {
+        let message = "it was not run to its end".into();
+        Self { ask, inbox, result: Err(AskError::Other { message }) }
+    }
+
+    fn give(mut self, result: Result<String, AskError>) {
+        self.result = result.map(Secret);
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let result = std::mem::replace(&mut self.result, Err(AskError::NobodyToAsk));
+        self.inbox.report(Message::Answered(self.ask, result));
+    }
+}
+
 /// The answers so far, and what is being asked.
 #[derive(Debug)]
 pub(crate) struct Answers {
@@ -90,26 +115,31 @@ impl Answers {
         Self { surroundings, limit, prompt, inbox, known, running }
     }
 
-    /// Has something found out; answered by [`Message::Answered`].
-    pub(crate) fn ask(&mut self, ask: AnswerId, what: Question) {
-        let inbox = Arc::clone(&self.inbox);
-        let report = move |result: Result<String, AskError>| {
-            inbox.report(Message::Answered(ask, result.map(Secret)));
-        };
+    /// Has something found out; answered by [`Message::Answered`]. What comes back runs a command
+    /// and is to be done, or dropped, on a thread that may block: with a guard, because a command
+    /// may be all that runs when this process is killed (F-010).
+    pub(crate) fn ask(
+        &mut self,
+        ask: AnswerId,
+        what: Question,
+    ) -> Option<impl FnOnce() + Send + 'static> {
+        let report = Report::new(ask, Arc::clone(&self.inbox));
         match (&what, &self.prompt) {
             (Question::Shell { line }, _) => {
                 let stop = Arc::new(AtomicBool::new(false));
                 self.running.insert(ask, Arc::clone(&stop));
                 let (mut command, limit) = (self.surroundings.shell(line), self.limit);
-                let run = move || report(shell::output(&mut command, limit, &stop).map_err(hushed));
-                blocking::unblock(run).detach();
+                return Some(move || {
+                    report.give(shell::output(&mut command, limit, &stop).map_err(hushed));
+                });
             }
             (Question::Input { .. }, Some(prompt)) => {
                 let prompt = prompt.clone();
-                blocking::unblock(move || report(prompt.ask(&what))).detach();
+                blocking::unblock(move || report.give(prompt.ask(&what))).detach();
             }
-            (Question::Input { .. }, None) => report(Err(AskError::NobodyToAsk)),
+            (Question::Input { .. }, None) => report.give(Err(AskError::NobodyToAsk)),
         }
+        None
     }
 
     /// Ends a command; its answer comes and counts no more.
@@ -159,4 +189,22 @@ fn hushed(error: AskError) -> AskError {
         stderr = stderr.replace(value, &format!("${{{name}}}"));
     }
     AskError::Failed { exit, stderr }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// L7: also if a host's own code panics, or nobody gets to run a command.
+    #[test]
+    fn every_question_is_answered_once_whatever_becomes_of_it() {
+        let inbox = Arc::new(Inbox::new());
+        let report = Report::new(AnswerId::new(0), Arc::clone(&inbox));
+        report.give(Ok("yes".into()));
+        drop(Report::new(AnswerId::new(1), Arc::clone(&inbox)));
+        let mut said = std::collections::VecDeque::new();
+        inbox.take(&mut said);
+        let given = |at: usize, wanted: bool| matches!(&said[at].message, Message::Answered(_, result) if result.is_ok() == wanted);
+        assert!(said.len() == 2 && given(0, true) && given(1, false), "{said:?}");
+    }
 }

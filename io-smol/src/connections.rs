@@ -252,6 +252,11 @@ impl Connections {
         }
     }
 
+    /// Has something run off the loop that starts processes of this run, with a guard standing.
+    pub(crate) fn guarded(&mut self, run: impl FnOnce() + Send + 'static) {
+        self.spawner.guarded(move || blocking::unblock(run).detach());
+    }
+
     /// Ends the thread that starts servers, and the guard; `true` if there is
     /// one, and [`Message::Ended`] follows.
     pub(crate) fn retire(&self) -> bool {

@@ -316,7 +316,11 @@ impl Driver {
             Command::ReadCache { read, key } => self.errands.read_cache(read, key),
             Command::WriteCache { key, content } => self.errands.write_cache(key, content),
             Command::DropCache { key } => self.errands.drop_cache(key),
-            Command::Ask { ask, what } => self.answers.ask(ask, what),
+            Command::Ask { ask, what } => {
+                if let Some(run) = self.answers.ask(ask, what) {
+                    self.connections.guarded(run);
+                }
+            }
             Command::StopAsking { ask } => self.answers.stop(ask),
             Command::Open { conn, server: _, launch } => {
                 self.connections.open(conn, self.answers.fill(launch));

@@ -5,6 +5,7 @@
 //! greets those before it.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -65,6 +66,17 @@ enum Job {
     Start(ConnId, Box<Program>),
     /// The group is gone; its name may be another's soon.
     Forget(Pid),
+    /// This is to be done with a guard standing.
+    Guarded(Guarded),
+}
+
+/// Something that starts processes.
+struct Guarded(Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for Guarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Guarded")
+    }
 }
 
 /// A server that was started.
@@ -90,12 +102,24 @@ impl Spawner {
 
     /// Has a server started; answered by [`Message::Started`].
     pub(crate) fn start(&mut self, conn: ConnId, program: Program) -> io::Result<()> {
+        self.push(Job::Start(conn, Box::new(program)))
+    }
+
+    /// Gives an order; the first one starts the thread.
+    fn push(&mut self, job: Job) -> io::Result<()> {
         if let Some(worker) = self.idle.take() {
             let builder = thread::Builder::new().name("tidegate-spawn".into());
             let thread = builder.spawn(move || worker.run());
             thread.inspect_err(|_| self.queue.close(Close::Broken))?;
         }
-        self.queue.push(Job::Start(conn, Box::new(program)))
+        self.queue.push(job)
+    }
+
+    /// Has something done that starts processes with this run's mark: not before they have a
+    /// guard. Dropped undone if that comes too late.
+    pub(crate) fn guarded(&mut self, act: impl FnOnce() + Send + 'static) {
+        // An error drops it.
+        let _ = self.push(Job::Guarded(Guarded(Box::new(act))));
     }
 
     /// Takes back an order that nobody has begun; `false` if it is too late.
@@ -173,6 +197,12 @@ impl Queue {
         }
     }
 
+    /// Drops what nobody will do.
+    fn clear(&self) {
+        let jobs = std::mem::take(&mut self.lock().jobs);
+        drop(jobs);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -213,7 +243,12 @@ impl Worker {
                     self.watch(Watch::tell);
                     patience = None;
                 }
+                Some(Ok(Job::Guarded(Guarded(act)))) => {
+                    self.watch(Watch::stand);
+                    act();
+                }
                 Some(Err(close)) => {
+                    self.queue.clear();
                     if let Close::Orderly = close {
                         sweep(&self.mark);
                     }

@@ -126,6 +126,20 @@ fn servers_of_a_host_that_is_killed_while_it_starts_them_die_too() {
 }
 
 #[test]
+fn a_command_for_a_value_dies_with_a_host_that_is_killed() {
+    // F-010: it runs before the first server does, and may be all that runs.
+    let world = World::default();
+    let mut server = world.entry("true", &[]);
+    let line = format!("!env {}={} sleep 60", processes::MARK, world.mark());
+    server["env"]["KEY"] = Value::from(line);
+    let mut host = Host::spawn(&world, &[("asks", server)]);
+    processes::await_marked(world.mark(), 1);
+    host.signal("-KILL", false);
+    host.process.wait().unwrap();
+    world.check_nothing_left(ORPHANS_MAX);
+}
+
+#[test]
 fn what_left_its_group_dies_with_a_host_that_is_killed_while_it_ends() {
     // F-010: the guard stands until the last look for strays is over.
     let deserter = r#"setsid sh -c 'trap "" TERM; while :; do sleep 1; done' <&- >&- 2>&- & exit"#;
