@@ -321,8 +321,8 @@ pub(crate) enum TrustAction {
     List,
     /// Approve servers of this project as they are defined now
     Grant(TrustNames),
-    /// Take approvals back
-    Revoke(TrustNames),
+    /// Take approvals back, in every form that was approved
+    Revoke(RevokeNames),
 }
 
 /// Which servers.
@@ -335,6 +335,21 @@ pub(crate) struct TrustNames {
     /// All of this project
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+/// Which approvals.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RevokeNames {
+    /// The names of servers of this project
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// All of this project
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// All of every project
+    #[arg(long)]
+    pub(crate) everywhere: bool,
 }
 
 /// What `replay` takes.

@@ -3,7 +3,6 @@
 //! Blocking; called off the loop. Two processes that grant at once both have their way: a lock
 //! is held from reading the file to replacing it.
 
-use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -97,14 +96,16 @@ impl Approvals {
         })
     }
 
-    /// Takes these back; those that were never granted change nothing. What runs goes on until
-    /// the next reload.
+    /// Takes back every approval that `which` holds for, and says which those were. What runs
+    /// goes on until the next reload.
     ///
     /// # Errors
     ///
     /// As for [`grant`](Self::grant).
-    pub fn revoke(&self, revoked: &BTreeSet<Approval>) -> io::Result<()> {
-        self.change(|approvals| approvals.retain(|old| !revoked.contains(&old.approval)))
+    pub fn revoke(&self, which: impl Fn(&Granted) -> bool) -> io::Result<Vec<Granted>> {
+        let mut revoked = Vec::new();
+        self.change(|approvals| revoked = approvals.extract_if(.., |old| which(old)).collect())?;
+        Ok(revoked)
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Granted>)) -> io::Result<()> {
@@ -165,7 +166,8 @@ mod tests {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&approvals.file()), 0o600);
         assert_eq!(mode(&approvals.dir), 0o700);
-        approvals.revoke(&[granted("b").approval].into()).unwrap();
+        let revoked = approvals.revoke(|granted| granted.server == "b").unwrap();
+        assert_eq!(revoked, [granted("b")]);
         assert_eq!(approvals.list().unwrap(), [granted("a")]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tidegate_core::config::edit::{Edit, EditError};
 use tidegate_core::config::organisation::Organisation;
@@ -103,6 +103,15 @@ impl Files {
         let missing =
             || Trouble::Failed("there is no home directory; set TIDEGATE_STATE_DIR".into());
         self.state.as_ref().map(Approvals::below).ok_or_else(missing)
+    }
+
+    /// Whether a file is one of this project's own, be it there or not: in its directory, or
+    /// where a project's files are looked for.
+    pub(crate) fn is_of_project(&self, file: &str) -> bool {
+        let places = Places { explicit: Vec::new(), ..self.places.clone() };
+        let mut sources = self.sources.iter().cloned().chain(places.sources());
+        Path::new(file).starts_with(&self.places.cwd)
+            || sources.any(|source| source.level == Level::Project && source.path == file)
     }
 
     /// The definition of a name that counts.

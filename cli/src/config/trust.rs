@@ -1,6 +1,6 @@
 //! `trust`: which servers that projects bring along may run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tidegate_core::approval::Approval;
@@ -9,7 +9,7 @@ use tidegate_core::config::{Definition, Level};
 use tidegate_smol::Granted;
 
 use super::files::Files;
-use crate::args::{Global, TrustAction, TrustArgs, TrustNames};
+use crate::args::{Global, RevokeNames, TrustAction, TrustArgs, TrustNames};
 use crate::exit::{Exit, Trouble};
 use crate::output::columns::{Cell, Columns};
 use crate::output::paint::Tone;
@@ -21,6 +21,9 @@ use crate::session::unknown;
 struct Trust {
     version: u32,
     trust: Vec<Entry>,
+    /// What was taken back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    revoked: Vec<Granted>,
 }
 
 /// One definition that needs an approval or has one.
@@ -30,7 +33,8 @@ struct Entry {
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
-    /// `approved`, `waiting`, or `elsewhere`: approved, and not in use here as it was.
+    /// `approved`; `waiting`; `earlier`: of this project and approved, and not in use in that
+    /// form; `elsewhere`: approved for another project.
     state: &'static str,
     approval: Approval,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,35 +47,89 @@ struct Entry {
 /// If a name is not known, or the approvals cannot be read or written.
 pub(crate) fn run(global: &Global, args: &TrustArgs) -> Result<Exit, Trouble> {
     let files = Files::read(global)?;
-    let granted = files.granted()?;
-    let entries = gather(&files, &granted);
+    let mut told = Trust { version: json::VERSION, trust: Vec::new(), revoked: Vec::new() };
     match &args.action {
         None | Some(TrustAction::List) => {}
-        Some(TrustAction::Grant(names)) => {
-            let chosen = chosen(&entries, names, |entry| entry.state != "elsewhere")?;
-            let grant = chosen.iter().map(|entry| Granted {
-                approval: entry.approval,
-                server: entry.server.clone(),
-                file: entry.file.clone(),
-            });
-            files.approvals()?.grant(grant.collect())?;
-        }
-        Some(TrustAction::Revoke(names)) => {
-            let chosen = chosen(&entries, names, |entry| {
-                entry.state == "approved" || !names.all && entry.state == "elsewhere"
-            })?;
-            let revoked = chosen.iter().map(|entry| entry.approval).collect();
-            files.approvals()?.revoke(&revoked)?;
+        Some(TrustAction::Grant(names)) => grant(&files, names)?,
+        Some(TrustAction::Revoke(names)) => told.revoked = revoke(&files, names)?,
+    }
+    told.trust = gather(&files, &files.granted()?);
+    let text = if global.json {
+        json::line(&told)?
+    } else {
+        let revoking = matches!(args.action, Some(TrustAction::Revoke(_)));
+        let revoked = if revoking { taken(&files, &told.revoked) } else { String::new() };
+        format!("{revoked}{}", text(global, &files, &told.trust))
+    };
+    output::data(&text)?;
+    Ok(Exit::Done)
+}
+
+fn grant(files: &Files, names: &TrustNames) -> Result<(), Trouble> {
+    let entries = gather(files, &[]);
+    for name in &names.names {
+        if !entries.iter().any(|entry| entry.server == *name) {
+            return Err(nothing_to_approve(files, &entries, name));
         }
     }
-    let entries = if args.action.is_some() { gather(&files, &files.granted()?) } else { entries };
-    let told = if global.json {
-        json::line(&Trust { version: json::VERSION, trust: entries })?
-    } else {
-        text(global, &files, &entries)
+    let named = |entry: &Entry| names.all || names.names.contains(&entry.server);
+    let granted = entries.into_iter().filter(named).map(|entry| Granted {
+        approval: entry.approval,
+        server: entry.server,
+        file: entry.file,
+    });
+    Ok(files.approvals()?.grant(granted.collect())?)
+}
+
+/// Why a server cannot be approved.
+fn nothing_to_approve(files: &Files, entries: &[Entry], name: &str) -> Trouble {
+    let Some(definition) = files.effective(name) else {
+        let known = entries.iter().map(|entry| entry.server.as_str());
+        return Trouble::Failed(unknown("server", name, known));
     };
-    output::data(&told)?;
-    Ok(Exit::Done)
+    let (name, at) = (visible::one_line(name), files.at(definition));
+    Trouble::Failed(if definition.source.level == Level::Project {
+        format!("Server \"{name}\" ({at}) is not valid; `tidegate doctor` says why")
+    } else {
+        format!("Server \"{name}\" needs no approval: {at} is no file of the project")
+    })
+}
+
+/// Takes approvals back: of this project in all forms, or of every project; says which.
+fn revoke(files: &Files, names: &RevokeNames) -> Result<Vec<Granted>, Trouble> {
+    let here = |granted: &Granted| files.is_of_project(&granted.file);
+    let granted: Vec<Granted> = files.granted()?.into_iter().filter(here).collect();
+    for name in &names.names {
+        if granted.iter().any(|granted| granted.server == *name) {
+            continue;
+        }
+        let known = granted.iter().map(|granted| granted.server.as_str());
+        return Err(Trouble::Failed(match files.effective(name) {
+            Some(_) => format!("Server \"{}\" is not approved", visible::one_line(name)),
+            None => unknown("server", name, known),
+        }));
+    }
+    let chosen = |granted: &Granted| {
+        names.everywhere || here(granted) && (names.all || names.names.contains(&granted.server))
+    };
+    Ok(files.approvals()?.revoke(chosen)?)
+}
+
+/// What was taken back, for people.
+fn taken(files: &Files, revoked: &[Granted]) -> String {
+    let mut forms: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for granted in revoked {
+        *forms.entry((&granted.server, &granted.file)).or_default() += 1;
+    }
+    let line = |((server, file), count): ((&str, &str), usize)| {
+        let (server, file) = (visible::one_line(server), files.short.short(file));
+        let forms = if count == 1 { String::new() } else { format!(", {count} forms of it") };
+        format!("took back the approval of \"{server}\" ({file}{forms})\n")
+    };
+    if forms.is_empty() {
+        return "nothing was approved\n".to_owned();
+    }
+    forms.into_iter().map(line).chain(["\n".to_owned()]).collect()
 }
 
 fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
@@ -92,39 +150,22 @@ fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
     });
     let mut entries: Vec<Entry> = here.collect();
     let known: BTreeSet<Approval> = entries.iter().map(|entry| entry.approval).collect();
-    let elsewhere = granted.iter().filter(|granted| !known.contains(&granted.approval));
-    entries.extend(elsewhere.map(|granted| Entry {
+    let others = granted.iter().filter(|granted| !known.contains(&granted.approval));
+    entries.extend(others.map(|granted| Entry {
         server: granted.server.clone(),
         file: granted.file.clone(),
         line: None,
-        state: "elsewhere",
+        state: if files.is_of_project(&granted.file) { "earlier" } else { "elsewhere" },
         approval: granted.approval,
         consent: None,
     }));
     entries
 }
 
-/// The entries that were named, of those that can be.
-fn chosen<'a>(
-    entries: &'a [Entry],
-    names: &TrustNames,
-    can: impl Fn(&Entry) -> bool,
-) -> Result<Vec<&'a Entry>, Trouble> {
-    let possible: Vec<&Entry> = entries.iter().filter(|entry| can(entry)).collect();
-    for name in &names.names {
-        if !possible.iter().any(|entry| entry.server == *name) {
-            let known = possible.iter().map(|entry| entry.server.as_str());
-            return Err(Trouble::Failed(unknown("server", name, known)));
-        }
-    }
-    let named = |entry: &&Entry| names.all || names.names.contains(&entry.server);
-    Ok(possible.into_iter().filter(named).collect())
-}
-
 fn text(global: &Global, files: &Files, entries: &[Entry]) -> String {
+    let is_here = |entry: &&Entry| matches!(entry.state, "approved" | "waiting");
     let shown: Vec<&Entry> =
-        entries.iter().filter(|entry| global.verbose || entry.state != "elsewhere").collect();
-    let hidden = entries.len() - shown.len();
+        entries.iter().filter(|entry| global.verbose || is_here(entry)).collect();
     let screen = Screen::stdout();
     let mut table = Columns::headed(&["SERVER", "STATE", "WHERE"]);
     for entry in &shown {
@@ -147,10 +188,15 @@ fn text(global: &Global, files: &Files, entries: &[Entry]) -> String {
     } else {
         table.render(screen.paint, None)
     };
-    if hidden > 0 {
-        told.push_str(&format!(
-            "{hidden} more approved elsewhere or as they were; -v shows them\n"
-        ));
+    if !global.verbose {
+        let count = |state: &str| entries.iter().filter(|entry| entry.state == state).count();
+        let mut line = |count: usize, what: &str| {
+            if count > 0 {
+                told.push_str(&format!("{count} {what}; -v shows them\n"));
+            }
+        };
+        line(count("earlier"), "more approved as servers of this project were");
+        line(count("elsewhere"), "more approved in other projects");
     }
     told
 }

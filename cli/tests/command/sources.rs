@@ -114,11 +114,45 @@ fn trust_shows_what_would_run_and_grants_and_takes_back_exactly_that() {
     // Another definition is another question.
     fs::write(sandbox.path(PROJECT.0), PROJECT.1.replace("theirs", "others")).unwrap();
     let told = done(&sandbox, &["trust", "--json"]);
-    assert_eq!(state(&told), ["x waiting", "off waiting", "x elsewhere"]);
+    assert_eq!(state(&told), ["x waiting", "off waiting", "x earlier"]);
     fs::write(sandbox.path(PROJECT.0), PROJECT.1).unwrap();
     assert_eq!(state(&done(&sandbox, &["trust", "--json"])), ["x approved", "off waiting"]);
     let told = done(&sandbox, &["trust", "revoke", "--all", "--json"]);
     assert_eq!(state(&told), ["x waiting", "off waiting"]);
+}
+
+/// F-038: nothing that was taken back comes back with the file it was approved in.
+#[test]
+fn what_is_taken_back_is_gone_in_every_form_and_only_in_this_project() {
+    let own = r#"{"mcpServers": {"mine": {"command": "m"}}}"#;
+    let sandbox = sandbox(&[PROJECT, ("config/mcp.json", own)]);
+    for form in ["theirs", "others"] {
+        fs::write(sandbox.path(PROJECT.0), PROJECT.1.replace("theirs", form)).unwrap();
+        done(&sandbox, &["trust", "grant", "--all"]);
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let text = "{\"mcpServers\": {\"x\": {\"command\": \"c\"}}}";
+    fs::write(elsewhere.path().join(".mcp.json"), text).unwrap();
+    let there = ["--cwd", elsewhere.path().to_str().unwrap(), "trust"];
+    done(&sandbox, &[&there[..], &["grant", "x"]].concat());
+    fs::remove_file(sandbox.path(PROJECT.0)).unwrap();
+    let told = done(&sandbox, &["trust", "revoke", "x"]);
+    assert!(told.contains("\"x\" (.tidegate/mcp.json, 2 forms of it)"), "{told}");
+    let told = done(&sandbox, &["trust", "revoke", "--all"]);
+    assert!(told.contains("\"off\" (.tidegate/mcp.json)"), "{told}");
+    for form in ["theirs", "others"] {
+        fs::write(sandbox.path(PROJECT.0), PROJECT.1.replace("theirs", form)).unwrap();
+        let told = done(&sandbox, &["trust"]);
+        assert!(told.contains("waiting") && !told.contains("  approved"), "{told}");
+    }
+    let (told, code) = said(&sandbox, &["trust", "revoke", "x"]);
+    assert_eq!((told.contains("\"x\" is not approved"), code), (true, 1), "{told}");
+    let (told, code) = said(&sandbox, &["trust", "grant", "mine"]);
+    assert_eq!((told.contains("\"mine\" needs no approval"), code), (true, 1), "{told}");
+    assert!(done(&sandbox, &there).contains("approved"));
+    let told = done(&sandbox, &["trust", "revoke", "--everywhere"]);
+    assert!(told.contains("approval of \"x\""), "{told}");
+    assert!(done(&sandbox, &there).contains("waiting"));
 }
 
 #[test]

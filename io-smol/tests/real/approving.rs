@@ -49,7 +49,7 @@ fn an_approved_server_runs_after_a_reload_and_the_run_replays() {
         assert_eq!(server(host).await.state, ServerState::Connected);
         host.reload().await;
         let approval = yes(&waiting).remove(0).approval;
-        approvals.revoke(&[approval].into()).unwrap();
+        approvals.revoke(|granted| granted.approval == approval).unwrap();
         host.reload().await;
         assert_eq!(server(host).await.state, ServerState::NeedsApproval);
     });
