@@ -10,7 +10,8 @@ use tidegate_core::config::edit::{self, Edit, EditError};
 use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::{self, Reading};
 use tidegate_core::config::source::Surroundings;
-use tidegate_core::config::{Places, Source};
+use tidegate_core::config::{Environment, Level, Places, Provider, Source};
+use tidegate_core::input::Found;
 use tidegate_core::limits::Limits;
 
 use crate::files;
@@ -49,11 +50,7 @@ impl From<FileError> for ConfigFileError {
 #[must_use]
 pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
     let environment = environment();
-    let around = Surroundings {
-        environment: &environment,
-        project: &places.cwd,
-        home: places.home.as_deref(),
-    };
+    let around = around(places, &environment);
     let bytes_max = Limits::default().config_bytes as u64;
     let read = |source: &Source| {
         let path = Path::new(&source.path);
@@ -76,6 +73,23 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
         }));
     }
     all
+}
+
+fn around<'a>(places: &'a Places, environment: &'a Environment) -> Surroundings<'a> {
+    Surroundings { environment, project: &places.cwd, home: places.home.as_deref() }
+}
+
+/// What a file would say, read like a run in these places reads it, after a change to it as a
+/// file that the user named; `None` if it cannot be changed so. Nothing is written.
+#[must_use]
+pub fn preview(places: &Places, source: &Source, change: &Edit) -> Option<Reading> {
+    let bytes_max = Limits::default().config_bytes as u64;
+    let Found::Content(bytes) = files::read(Path::new(&source.path), bytes_max) else {
+        return None;
+    };
+    let named = Source::file(Provider::Explicit, Level::Explicit, source.path.clone());
+    let edited = edit::edit(&named, &bytes, change).ok()?;
+    Some(parse::read_in(source, &edited, around(places, &environment())))
 }
 
 /// What the organisation that runs this machine allows and forbids.

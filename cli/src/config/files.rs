@@ -15,6 +15,7 @@ use tidegate_smol::config_file::{self, ConfigFileError};
 use tidegate_smol::places::Directories;
 use tidegate_smol::{Approvals, Granted};
 
+use super::foreign::{self, Wish};
 use crate::args::Global;
 use crate::exit::Trouble;
 use crate::output::places::Places as Short;
@@ -24,7 +25,7 @@ use crate::session::unknown;
 /// The files of this run, read.
 #[derive(Debug)]
 pub(crate) struct Files {
-    places: Places,
+    pub(super) places: Places,
     /// Where approvals are kept.
     state: Option<PathBuf>,
     /// The files that are asked, the strongest first.
@@ -134,21 +135,14 @@ impl Files {
     ///
     /// # Errors
     /// If it is another program's (G58).
-    pub(crate) fn writable(&self, definition: &Definition) -> Result<&Source, Trouble> {
+    pub(super) fn writable(&self, definition: &Definition, wish: Wish) -> Result<&Source, Trouble> {
         let path = &definition.source.path;
         let source = self.sources.iter().find(|source| source.path == *path);
-        match source {
-            Some(source) if is_own(source) => Ok(source),
-            _ => {
-                let at = self.at(definition);
-                Err(Trouble::Failed(format!(
-                    "Server \"{}\" is defined in {at}, which other programs read too; to change \
-                     that file, name it: --config {}",
-                    visible::one_line(definition.name.as_str()),
-                    self.short.short(path)
-                )))
-            }
+        let source = source.ok_or_else(|| Trouble::Failed(format!("{path} is not read here")))?;
+        if is_own(source) {
+            return Ok(source);
         }
+        Err(foreign::refusal(self, source, definition.name.as_str(), wish))
     }
 
     /// The files that switch a name off wherever it is defined.

@@ -2,8 +2,8 @@
 
 pub(crate) mod add;
 pub(crate) mod doctor;
-
 pub(crate) mod files;
+mod foreign;
 pub(crate) mod remove;
 pub(crate) mod sources;
 pub(crate) mod switch;

@@ -5,6 +5,7 @@ use tidegate_core::config::edit::Edit;
 use super::Changed;
 use super::add::{place, scope, shadowed};
 use super::files::Files;
+use super::foreign::Wish;
 use crate::args::{Global, RemoveArgs};
 use crate::exit::{Exit, Trouble};
 use crate::output::{self, json, visible};
@@ -19,7 +20,7 @@ pub(crate) fn run(global: &Global, args: &RemoveArgs) -> Result<Exit, Trouble> {
     let shown = visible::one_line(name);
     let source = match scope(args.scope.as_deref())? {
         Some(level) => files.of_scope(level)?,
-        None => files.writable(files.known(name)?)?.clone(),
+        None => files.writable(files.known(name)?, Wish::Gone)?.clone(),
     };
     let defines = files.sources.iter().zip(&files.readings).any(|(file, reading)| {
         file.path == source.path && reading.definitions.iter().any(|it| it.name.as_str() == name)

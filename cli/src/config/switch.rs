@@ -7,6 +7,7 @@ use tidegate_core::config::edit::Edit;
 use super::Changed;
 use super::add::place;
 use super::files::{EditTrouble, Files};
+use super::foreign::{self, Wish};
 use crate::args::{Global, SwitchArgs};
 use crate::exit::{Exit, Trouble};
 use crate::output::{self, json, visible};
@@ -18,25 +19,25 @@ use crate::output::{self, json, visible};
 pub(crate) fn enable(global: &Global, args: &SwitchArgs) -> Result<Exit, Trouble> {
     let mut files = Files::read(global)?;
     let name = args.name.as_str();
-    if files.known(name)?.enabled {
+    let denied = !files.denying(name).is_empty();
+    // A file that only switches servers off defines none.
+    let definition = if denied { files.effective(name) } else { Some(files.known(name)?) };
+    if !denied && let Some(definition) = definition.filter(|it| it.enabled) {
+        if let Some(tool) = foreign::switched_off_by(&files.places, definition) {
+            return Err(foreign::elsewhere(name, tool, &files.at(definition)));
+        }
         return already(global, name, "enabled");
     }
     // Every file is looked at before the first one is changed.
     let mut changes = Vec::new();
     for source in files.denying(name) {
         if !super::files::is_own(source) {
-            let path = files.short.short(&source.path);
-            return Err(Trouble::Failed(format!(
-                "Server \"{}\" is switched off by \"disabledServers\" in {path}, which other \
-                 programs read too; to change that file, name it: --config {path}",
-                visible::one_line(name)
-            )));
+            return Err(foreign::refusal(&files, source, name, Wish::Allowed));
         }
         changes.push((source.clone(), Edit::Allow { name: name.into() }));
     }
-    let definition = files.known(name)?;
-    if !files.is_on_by_itself(definition) {
-        let source = files.writable(definition)?;
+    if let Some(definition) = definition.filter(|it| !files.is_on_by_itself(it)) {
+        let source = files.writable(definition, Wish::On)?;
         changes.push((source.clone(), Edit::Enable { name: name.into() }));
     }
     let mut changed = Vec::new();
@@ -69,7 +70,7 @@ pub(crate) fn disable(global: &Global, args: &SwitchArgs) -> Result<Exit, Troubl
     }
     let failed = |trouble: EditTrouble| trouble.failed("disable");
     let shown = visible::one_line(name);
-    let (source, note) = match files.writable(definition).cloned() {
+    let (source, note) = match files.writable(definition, Wish::On).cloned() {
         Ok(source) => {
             files.edit(&source, &Edit::Disable { name: name.into() }).map_err(failed)?;
             (source, String::new())

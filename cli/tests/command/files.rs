@@ -223,3 +223,36 @@ fn a_file_that_cannot_be_read_is_never_written() {
     );
     assert_eq!(text(&sandbox, ".tidegate/mcp.json"), broken);
 }
+
+/// G58: nobody is sent to a file that cannot be edited, and what is off is not said to be on.
+#[test]
+fn what_another_tool_switches_off_is_said_to_be_off_with_a_way_that_works() {
+    let codex = "[mcp_servers.off]\ncommand = \"c\"\nenabled = false\n";
+    let sandbox = sandbox(&[(".codex/config.toml", codex)]);
+    let project = sandbox.path(".").canonicalize().unwrap();
+    let claude = json!({"mcpServers": {"gone": {"command": "c"}},
+        "projects": {project.to_str().unwrap(): {"disabledMcpServers": ["gone"]}}});
+    fs::create_dir_all(sandbox.path("home")).unwrap();
+    fs::write(sandbox.path("home/.claude.json"), claude.to_string()).unwrap();
+    let (told, code) = said(&sandbox, &["enable", "gone"]);
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("switch it on in Claude Code") && !told.contains("--config"), "{told}");
+    let (told, code) = said(&sandbox, &["enable", "gone", "--config", "home/.claude.json"]);
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("switched off by a list of Claude Code"), "{told}");
+    for command in ["enable", "remove"] {
+        let (told, code) = said(&sandbox, &[command, "off"]);
+        assert_eq!(code, 1, "{told}");
+        assert!(
+            told.contains("a TOML file of OpenAI Codex") && !told.contains("--config"),
+            "{told}"
+        );
+        let (told, code) = said(&sandbox, &[command, "off", "--config", ".codex/config.toml"]);
+        assert_eq!(code, 1, "{told}");
+        assert!(told.contains("is TOML, which is read and not edited"), "{told}");
+    }
+    // What the tip says works.
+    done(&sandbox, &["add", "gone", "--scope", "user", "--", "c"]);
+    let listed = listed(&sandbox);
+    assert!(!listed.contains(&"gone disabled".to_owned()), "{listed:?}");
+}

@@ -93,6 +93,9 @@ pub enum Edit {
 /// If the file cannot be read or cannot be changed so; see [`EditError`].
 pub fn edit(source: &Source, bytes: &[u8], edit: &Edit) -> Result<Vec<u8>, EditError> {
     let file = || source.path.clone();
+    if let Some(language) = foreign_language(source) {
+        return Err(EditError::Language { file: file(), language });
+    }
     let decoded = decode(bytes)
         .map_err(|no_text| EditError::NotText { file: file(), line: Some(no_text.line) })?;
     if decoded.encoding == Encoding::Utf16 {
@@ -112,6 +115,12 @@ pub fn edit(source: &Source, bytes: &[u8], edit: &Edit) -> Result<Vec<u8>, EditE
     let desk = Desk { source, bytes, root: document.root.as_ref() };
     desk.apply(edit, &mut page)?;
     Ok(encode(&page.finish(), decoded.encoding))
+}
+
+/// What the language of a file is called if it is one that is read and not edited.
+#[must_use]
+pub fn foreign_language(source: &Source) -> Option<&'static str> {
+    parse::language(source).other_than_json()
 }
 
 /// The file that is edited.

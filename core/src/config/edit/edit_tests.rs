@@ -283,3 +283,12 @@ fn what_was_added_is_read_as_it_was_given() {
     };
     assert_eq!(definition.transport, Ok(Transport::Stdio(wanted)));
 }
+
+#[test]
+fn a_file_in_another_language_is_refused_by_its_name() {
+    for (file, language) in [("c.toml", "TOML"), ("c.yml", "YAML")] {
+        let source = Source::file(Provider::Explicit, Level::Explicit, file);
+        let refused = edit(&source, b"[mcp_servers.x]", &remove("x"));
+        assert_eq!(refused, Err(EditError::Language { file: file.into(), language }));
+    }
+}

@@ -30,6 +30,13 @@ pub enum EditError {
         /// All that is wrong, joined with `; `.
         message: String,
     },
+    /// The file is in a language that is read and not edited.
+    Language {
+        /// The file.
+        file: String,
+        /// What the language is called.
+        language: &'static str,
+    },
     /// The file is no JSON, with or without comments.
     Unreadable {
         /// The file.
@@ -91,6 +98,9 @@ impl fmt::Display for EditError {
             Self::Invalid { message } => write!(f, "Invalid server config: {message}"),
             Self::Unreadable { file, line, column, message } => {
                 write!(f, "{file}:{line}:{column}: {message}; mend the file first, it is unchanged")
+            }
+            Self::Language { file, language } => {
+                write!(f, "{file} is {language}, which is read and not edited; change it by hand")
             }
             Self::NotText { file, line: Some(line) } => {
                 write!(f, "{file}:{line}: the file is not UTF-8; it is unchanged")

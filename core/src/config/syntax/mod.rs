@@ -22,6 +22,17 @@ pub(super) enum Language {
     Yaml,
 }
 
+impl Language {
+    /// What it is called, unless it is JSON.
+    pub(super) const fn other_than_json(self) -> Option<&'static str> {
+        match self {
+            Self::Json => None,
+            Self::Toml => Some("TOML"),
+            Self::Yaml => Some("YAML"),
+        }
+    }
+}
+
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node<'a> {
