@@ -18,7 +18,6 @@ const GATE_MS: u64 = 250;
     about = "Starts the MCP servers of your project behind a gate, lists their tools and calls them.",
     after_help = EXIT_CODES,
     max_term_width = 100,
-    disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -40,9 +39,13 @@ Exit codes:
   129, 130, 143
        ended by SIGHUP, SIGINT or SIGTERM, after every server was stopped
 
-Without --config the servers come from .tidegate/mcp.json, mcp.json and .mcp.json in the project
-and from your own mcp.json, in ~/.config/tidegate on Linux or in the directory that
-TIDEGATE_CONFIG_DIR names. Try `tidegate demo` first.";
+Without --config the servers come from the project's .tidegate/mcp.json, from your own mcp.json, in
+~/.config/tidegate on Linux or in the directory that TIDEGATE_CONFIG_DIR names, and from the files
+of other tools: .mcp.json, Claude Code, Codex, Cursor, VS Code and many more. `tidegate sources -v`
+shows all of them in their order. What a project brings along runs only after you approved it, see
+`tidegate trust`. A server gets your environment; ${NAME}, ${NAME:-default} and ${input:id} are
+filled in, and an `env` value `!command` is what that command prints.
+Try `tidegate demo` first.";
 
 /// The flags that every command takes.
 #[derive(Args, Clone, Debug, Default)]
