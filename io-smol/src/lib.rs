@@ -63,6 +63,7 @@
 
 mod answers;
 mod approvals;
+pub mod checkup;
 pub mod config_file;
 mod connection;
 mod connections;

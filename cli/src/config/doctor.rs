@@ -1,16 +1,21 @@
 //! `doctor`: what is wrong in the configuration, where, and how to mend it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
-use tidegate_core::error::{Category, Problem, Severity};
+use tidegate_core::approval::Approval;
+use tidegate_core::config::{Definition, Level, Transport};
+use tidegate_core::error::{Category, OpenError, Problem, Severity};
+use tidegate_smol::checkup;
 
 use super::files::Files;
 use crate::args::Global;
 use crate::exit::{Exit, Trouble};
 use crate::output::paint::Tone;
-use crate::output::{self, Screen, json, problems};
+use crate::output::{self, Screen, json, problems, visible};
 
 /// What helps, where the problem does not say so itself.
-const MENDS: [(Category, &str); 18] = [
+const MENDS: [(Category, &str); 23] = [
     (Category::UnreadableFile, "check that the file exists and that you may read it"),
     (Category::FileTooLarge, "take out of it what is no configuration"),
     (Category::EncodingInvalid, "save the file as UTF-8"),
@@ -28,22 +33,41 @@ const MENDS: [(Category, &str); 18] = [
     (Category::InvalidUrl, "write an address that begins with https:// or http://"),
     (Category::InsecureUrl, "use https://"),
     (Category::Forbidden, "ask who runs this machine, or remove the server"),
+    (Category::UnresolvedVariable, "set the variable, or write ${NAME:-default}"),
+    (Category::NeedsInput, "nothing, if there is a terminal: there it is asked for"),
+    (Category::NeedsCommand, "write the value itself, or define the server in Tidegate's own file"),
+    (Category::NeedsFile, "write the value itself, or define the server in Tidegate's own file"),
+    (Category::MissingSection, "write {\"mcpServers\": {…}}"),
     (Category::UnknownField, "remove it, or correct its name"),
 ];
 
 /// What `doctor --json` prints.
 #[derive(Debug, Serialize)]
-struct Doctor<'a> {
+struct Doctor {
     version: u32,
-    doctor: Vec<Finding<'a>>,
+    doctor: Vec<Finding>,
 }
 
 #[derive(Debug, Serialize)]
-struct Finding<'a> {
+struct Finding {
     #[serde(flatten)]
-    problem: &'a Problem,
+    problem: Problem,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mend: Option<&'static str>,
+    mend: Option<String>,
+}
+
+impl Finding {
+    fn is_wrong(&self) -> bool {
+        self.problem.severity != Severity::Info
+    }
+
+    /// Whether it is worth a line without `-v`: what is wrong, and what keeps a server away.
+    fn is_shown(&self) -> bool {
+        use Category::{Driver, NeedsInput, UnsupportedTransport};
+        let keeps_away =
+            [Driver, NeedsInput, UnsupportedTransport].contains(&self.problem.category);
+        self.is_wrong() || (keeps_away && self.mend.is_some())
+    }
 }
 
 /// Looks for what is wrong. Errors and warnings are; notes are shown with `-v`.
@@ -52,32 +76,99 @@ struct Finding<'a> {
 /// If the project's directory or a path cannot be used.
 pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     let files = Files::read(global)?;
-    let wrong = |problem: &&Problem| problem.severity != Severity::Info;
-    let all = &files.resolved.problems;
-    let exit = if all.iter().any(|problem| wrong(&problem)) { Exit::Failed } else { Exit::Done };
-    let shown = all.iter().filter(|problem| global.verbose || wrong(problem));
+    let granted = files.granted()?.into_iter().map(|granted| granted.approval).collect();
+    let all = findings(&files, &granted);
+    let unreadable = files.readings.iter().any(|reading| !reading.is_whole());
+    let exit = match all.iter().any(Finding::is_wrong) {
+        true if unreadable && !global.config.is_empty() => Exit::Usage,
+        true => Exit::Failed,
+        false => Exit::Done,
+    };
     let told = if global.json {
-        let doctor = all.iter().map(|problem| Finding { problem, mend: mend(problem) }).collect();
-        json::line(&Doctor { version: json::VERSION, doctor })?
+        json::line(&Doctor { version: json::VERSION, doctor: all })?
     } else {
+        let shown = all.iter().filter(|finding| global.verbose || finding.is_shown());
         text(&files, shown, exit)
     };
     output::data(&told)?;
     Ok(exit)
 }
 
+/// What the files say wrongly, then what keeps each server from running.
+fn findings(files: &Files, granted: &BTreeSet<Approval>) -> Vec<Finding> {
+    let told = files
+        .resolved
+        .problems
+        .iter()
+        .map(|problem| Finding { problem: problem.clone(), mend: mend(problem).map(String::from) });
+    let servers = files.resolved.definitions.iter();
+    let runs = |it: &&Definition| it.enabled && !files.forbidden.contains_key(&it.name);
+    told.chain(servers.filter(runs).filter_map(|it| obstacle(files, it, granted))).collect()
+}
+
+/// What keeps a server that is switched on from running.
+fn obstacle(files: &Files, it: &Definition, granted: &BTreeSet<Approval>) -> Option<Finding> {
+    let name = visible::one_line(it.name.as_str());
+    let (severity, category, what, mend) = match &it.transport {
+        Err(_) => return None,
+        Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => (
+            Severity::Info,
+            Category::UnsupportedTransport,
+            "it is remote, and only stdio servers are started; it is skipped".to_owned(),
+            "use a program that passes it on over stdio, or `disable` it".to_owned(),
+        ),
+        Ok(Transport::Stdio(_)) => match checkup::fault(&files.places.cwd, it) {
+            Some(fault) => (Severity::Error, Category::Driver, fault.to_string(), way(&fault)),
+            None if it.source.level == Level::Project && !granted.contains(&it.approval()) => (
+                Severity::Info,
+                Category::Driver,
+                "it waits for your approval".to_owned(),
+                format!(
+                    "see what it runs with `tidegate trust`, then: tidegate trust grant {name}"
+                ),
+            ),
+            None => return None,
+        },
+    };
+    let problem = Problem {
+        severity,
+        category,
+        file: Some(it.source.path.clone()),
+        line: Some(it.source.line),
+        column: None,
+        key: None,
+        server: Some(it.name.clone()),
+        message: format!("Server \"{name}\": {what}"),
+    };
+    Some(Finding { problem, mend: Some(mend) })
+}
+
+/// What helps against what keeps a program from starting.
+fn way(fault: &OpenError) -> String {
+    match fault {
+        OpenError::CommandNotFound { command, .. } if command.contains(char::is_whitespace) => {
+            "write \"command\": \"PROGRAM\", \"args\": [\"ARGUMENT\", …]"
+        }
+        OpenError::CommandNotFound { .. } => "install the program, or correct \"command\"",
+        OpenError::NotExecutable { .. } => "make it executable, or correct \"command\"",
+        OpenError::NoDirectory { .. } => "make the directory, or correct \"cwd\"",
+        OpenError::Other { .. } | _ => "correct its definition",
+    }
+    .to_owned()
+}
+
 fn mend(problem: &Problem) -> Option<&'static str> {
     MENDS.iter().find(|(category, _)| *category == problem.category).map(|it| it.1)
 }
 
-fn text<'a>(files: &Files, shown: impl Iterator<Item = &'a Problem>, exit: Exit) -> String {
+fn text<'a>(files: &Files, shown: impl Iterator<Item = &'a Finding>, exit: Exit) -> String {
     let paint = Screen::stdout().paint;
     let mut told = String::new();
-    for problem in shown {
+    for Finding { problem, mend } in shown {
         let (tone, word) = problems::severity(problem.severity);
         let words = problems::one_line(problem, &files.short);
         told.push_str(&format!("{} {words}\n", paint.text(tone, word)));
-        if let Some(mend) = mend(problem) {
+        if let Some(mend) = mend {
             told.push_str(&format!("  {}\n", paint.text(Tone::Faint, mend)));
         }
     }

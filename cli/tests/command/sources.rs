@@ -84,9 +84,40 @@ fn the_doctor_says_where_what_is_wrong_and_how_to_mend_it() {
     let first = &value(&text)["doctor"][0];
     assert!(first["message"].is_string() && first["severity"].is_string(), "{first}");
     fs::remove_file(sandbox.path("mcp.json")).unwrap();
-    fs::write(sandbox.path("config/mcp.json"), "{\"mcpServers\": {\"x\": {\"command\": \"c\"}}}")
+    fs::write(sandbox.path("config/mcp.json"), "{\"mcpServers\": {\"x\": {\"command\": \"sh\"}}}")
         .unwrap();
     assert_eq!(done(&sandbox, &["doctor"]), "nothing is wrong with the configuration of 1 server");
+}
+
+/// F-016, F-018, F-023: what would keep a server away is found without running anything.
+#[test]
+fn the_doctor_sees_what_would_keep_a_server_from_running() {
+    let mine = r#"{"mcpServers": {
+        "none": {"command": "no-such-program"}, "line": {"command": "sh -c true"},
+        "dir": {"command": "sh", "cwd": "nowhere"}, "far": {"url": "https://h.example/mcp"},
+        "unset": {"command": "sh", "env": {"A": "${NOT_SET_ANYWHERE}"}},
+        "asks": {"command": "sh", "env": {"A": "${input:key}", "B": "!touch ran"}}}}"#;
+    let theirs = r#"{"mcpServers": {"new": {"command": "sh"}}}"#;
+    let sandbox = sandbox(&[("config/mcp.json", mine), (".tidegate/mcp.json", theirs)]);
+    let (text, code) = said(&sandbox, &["doctor"]);
+    assert_eq!(code, 1, "{text}");
+    for part in [
+        "Server \"none\": command \"no-such-program\" not found",
+        "install the program",
+        "Server \"line\": command \"sh …\" not found",
+        "\"command\": \"PROGRAM\", \"args\"",
+        "make the directory",
+        "Server \"far\": it is remote",
+        "NOT_SET_ANYWHERE",
+        "set the variable",
+        "Server \"asks\": \"env.A\" has the input \"key\"",
+        "Server \"new\": it waits for your approval",
+        "tidegate trust grant new",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+    assert!(!sandbox.path("ran").exists(), "nothing is run");
+    assert_eq!(said(&sandbox, &["doctor", "--config", "nofile"]).1, 2);
 }
 
 /// F-038, F-039.
