@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 use serde_json::{Map, Value, json};
+use tidegate_core::held::Held;
 
 use crate::lists::{Kind, Lists};
 use crate::script::{Fault, Script};
@@ -19,11 +20,11 @@ const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11
 pub(crate) struct Peer {
     stage: Stage,
     /// Every id the client used, and whether its answer was called off.
-    ids: BTreeMap<String, Request>,
+    ids: Held<BTreeMap<String, Request>>,
     /// The highest of them that is a number.
     newest: u64,
     /// The tools it has listed.
-    listed: BTreeSet<String>,
+    listed: Held<BTreeSet<String>>,
     /// The ids of our own requests that wait for an answer, and how often each was used.
     asked: BTreeMap<String, usize>,
     pub(crate) lists: Lists,
@@ -117,7 +118,7 @@ impl Peer {
     /// What distinguishes it from another one. What it remembers of the past only in order to
     /// catch its client stays out.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (self.stage, &self.listed, &self.asked, &self.watched).hash(state);
+        (self.stage, &*self.listed, &self.asked, &self.watched).hash(state);
         self.lists.digest(state);
     }
 

@@ -16,7 +16,7 @@ const ALWAYS: u8 = u8::MAX;
 /// What is searched on every push.
 pub(crate) fn pushed() -> Vec<(&'static str, Scene, Scope)> {
     let mut searches = vec![
-        ("two, everything, nobody slow", two(), everything().with(Late, 0).reload(changed())),
+        ("two, everything, nobody slow", two(), everything().reload(changed())),
         ("one, everything, slow once", one(), everything().with(Late, 1).reload(changed_one())),
         ("one, odd, slow once", one(), odd()),
         ("two, all stop", two(), start().with(DisconnectAll, 1).with(Connect, 1).with(Late, 2)),
@@ -26,6 +26,8 @@ pub(crate) fn pushed() -> Vec<(&'static str, Scene, Scope)> {
     ];
     let once = [Call, Crash, Pipe, Fail, Connect, Disconnect, DisconnectAll, Shutdown];
     searches.extend(alone(once));
+    let any = everything().with(Late, 1).reload(changed());
+    searches.push(("two, any four things, slow once", two(), any.at_most(5)));
     searches
 }
 
@@ -63,13 +65,15 @@ pub(crate) fn small() -> Vec<(&'static str, Scene, Scope)> {
     ]
 }
 
-/// What takes minutes. With connects, failing starts and cancellations as well, the worlds of one
-/// level do not fit into 8 GB.
+/// What takes minutes.
 pub(crate) fn deep() -> Vec<(&'static str, Scene, Scope)> {
     let most = [Call, Crash, Disconnect, Shutdown, Late];
     let most = most.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
+    let of_three = everything().with(Late, 1).reload(changed_of_three());
+    let of_two = anything(changed()).with(DisconnectAll, 1).with(Late, 1);
     vec![
-        ("two, any three things, nobody slow", two(), anything(changed()).at_most(4)),
+        ("three, any two things, slow once", three(), of_three.at_most(3)),
+        ("two, any three things, slow once", two(), of_two.at_most(4)),
         ("two, most of it, slow once", two(), most.reload(changed())),
     ]
 }
@@ -123,6 +127,10 @@ fn two() -> Scene {
     one().server("two", Script::default())
 }
 
+fn three() -> Scene {
+    two().server("three", Script::default())
+}
+
 /// Deadlines that are multiples of one number meet in fewer ways, and in every order. That number
 /// is so small that chance adds nothing to it when a lost server waits to be started again.
 fn one() -> Scene {
@@ -144,6 +152,10 @@ fn changed_one() -> Vec<Entry> {
 
 fn changed() -> Vec<Entry> {
     vec![Entry { version: 2, ..Entry::new("one") }, Entry::new("two")]
+}
+
+fn changed_of_three() -> Vec<Entry> {
+    [changed(), vec![Entry::new("three")]].concat()
 }
 
 fn fewer() -> Vec<Entry> {

@@ -5,7 +5,7 @@
 //! earlier levels is only read meanwhile. Where two ways lead to one world on the same level,
 //! the one that comes first in the order of the level and of what happened counts.
 
-use std::collections::{BTreeMap, HashMap, hash_map};
+use std::collections::{BTreeMap, HashMap, HashSet, hash_map};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::machine::Machine;
@@ -48,6 +48,8 @@ struct Found {
     failed: Option<Order>,
     /// Steps that happened by themselves, from a place to a world.
     drift: Vec<(Place, u128)>,
+    /// The machines that were probed.
+    probed: Vec<u128>,
 }
 
 /// Arrivals at one world, none of which may do all that another may.
@@ -65,6 +67,8 @@ pub(super) struct Search<M: Machine> {
     /// Where the present level begins in `steps`.
     base: u32,
     circles: Circles,
+    /// The machines that were probed on earlier levels.
+    probed: HashSet<u128>,
     pub(super) met: Met,
     witnesses: BTreeMap<&'static str, Order>,
 }
@@ -92,6 +96,7 @@ impl<M: Machine + Send + Sync> Search<M> {
             steps: vec![Order(0, 0)],
             base: 0,
             circles: Circles::new(),
+            probed: HashSet::new(),
             met: Met { worlds: 1, ..Met::default() },
             witnesses: BTreeMap::new(),
         }
@@ -124,7 +129,7 @@ impl<M: Machine + Send + Sync> Search<M> {
         }
         let work = Mutex::new(chunks.into_iter().zip((0..).step_by(CHUNK)));
         let found = Mutex::new(Found::default());
-        let (part, seen) = (Part { seen: &self.seen, next: &next }, &found);
+        let (part, seen) = (Part { seen: &self.seen, probed: &self.probed, next: &next }, &found);
         std::thread::scope(|scope| {
             for _ in 0..threads.max(1) {
                 scope.spawn(|| {
@@ -152,6 +157,7 @@ impl<M: Machine + Send + Sync> Search<M> {
             .map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
         self.drift = found.drift;
+        self.probed.extend(found.probed);
         Ok(next)
     }
 
@@ -215,6 +221,7 @@ impl<M: Machine + Send + Sync> Search<M> {
 /// What a thread works with on one level.
 struct Part<'a, M: Machine> {
     seen: &'a [HashMap<u128, Seen>],
+    probed: &'a HashSet<u128>,
     next: &'a [Mutex<Shard<M>>],
 }
 
@@ -222,8 +229,13 @@ impl<M: Machine> Part<'_, M> {
     /// Lets everything happen that can happen in one world.
     fn search(&self, place: Place, node: &Node<M>, at: u32, found: &mut Found) {
         found.met.searched += 1;
-        if node.world.probe().is_err() {
-            return found.fail(Order(at, ITSELF));
+        // What is probed is the machine: one that many worlds have is probed once.
+        let machine = node.world.to_probe();
+        if !self.probed.contains(&machine) {
+            found.probed.push(machine);
+            if node.world.probe().is_err() {
+                return found.fail(Order(at, ITSELF));
+            }
         }
         if !node.goes_on() {
             found.met.ends += 1;
@@ -281,6 +293,7 @@ fn step<M: Machine>(
         let first = found.witnesses.entry(what).or_insert(order);
         *first = order.min(*first);
     });
+    next.world.forget_last();
     told.is_ok().then_some(next)
 }
 
@@ -299,6 +312,7 @@ impl Found {
             self.fail(order);
         }
         self.drift.extend(other.drift);
+        self.probed.extend(other.probed);
     }
 }
 

@@ -258,9 +258,12 @@ impl Laws {
         self.conns.digest(present.now, state);
         self.calls.digest(present, state);
         self.ops.digest(present.now, state);
-        self.gate.digest(present.now, state);
-        self.starts.digest(present.now, &self.policy, state);
-        self.live.digest(state);
         self.overslept.hash(state);
+        // After Stopped nothing of this is looked at.
+        if !self.ops.is_over() {
+            self.gate.digest(present.now, state);
+            self.starts.digest(present.now, &self.policy, state);
+            self.live.digest(state);
+        }
     }
 }

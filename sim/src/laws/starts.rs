@@ -13,6 +13,7 @@ use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::time::Timestamp;
 
 use super::{Breach, Law, Seen};
+use crate::hashed::Hashed;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
@@ -24,7 +25,7 @@ pub(super) struct Starts {
 struct Past {
     ask: Option<Ask>,
     /// What was started last.
-    launch: Option<Launch>,
+    launch: Option<Hashed<Launch>>,
     /// The host let it go, and how.
     let_go: Option<LetGo>,
     /// How often it was started by itself since it was stable or somebody acted.
@@ -236,8 +237,10 @@ impl Past {
             format!("{server} is switched off (G15) or not approved (F-038)")
         })?;
         Law::Starts.demands(self.let_go.is_none(), || format!("{server} was let go (G14)"))?;
-        let other = self.launch.as_ref() != Some(launch);
-        self.launch = Some(launch.clone());
+        let other = self.launch.as_deref() != Some(launch);
+        if other {
+            self.launch = Some(Hashed::new(launch.clone()));
+        }
         let owed = match self.ask.take() {
             Some(Ask::ByName) => true,
             Some(Ask::Configuration) => self.lost_at.is_none() || other,

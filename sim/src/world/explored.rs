@@ -2,6 +2,7 @@
 
 use std::hash::Hash as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use tidegate_core::id::{CallId, ServerName};
 
@@ -59,6 +60,18 @@ impl<M: Machine> World<M> {
     pub(crate) fn counts(&self) -> [u64; 4] {
         let gone = self.driver.gone().len() as u64;
         [self.next_call, self.next_op, self.driver.reads_made(), gone]
+    }
+
+    /// Lets go of what the last step was, which nothing that follows depends on.
+    pub(crate) fn forget_last(&mut self) {
+        self.last = Arc::default();
+    }
+
+    /// A number that is equal for worlds that are probed alike.
+    pub(crate) fn to_probe(&self) -> u128 {
+        let mut wide = Wide::default();
+        (self.machine.fingerprint(self.now), self.driver.gone().is_empty()).hash(&mut wide);
+        wide.value()
     }
 
     /// Checks the laws that need a copy of the machine: ticks that come early and facts about
