@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use tidegate_core::bytes::Json;
 use tidegate_core::config::edit::Edit;
 use tidegate_core::config::{Level, Source};
+use tidegate_smol::checkup;
 
 use super::files::Files;
 use super::{Changed, word};
@@ -22,22 +23,43 @@ pub(crate) fn run(global: &Global, args: &AddArgs) -> Result<Exit, Trouble> {
     let source = files.of_scope(level)?;
     let change = Edit::Add { name: args.name.clone(), entry: Json::new(entry) };
     files.edit(&source, &change).map_err(|trouble| trouble.failed("add"))?;
-    let note = match shadowed(&files, &args.name, &source) {
-        Some(note) => note,
-        None => files.approve(&args.name).err().unwrap_or_default(),
-    };
+    let mut notes = Vec::new();
+    match shadowed(&files, &args.name, &source) {
+        Some(note) => notes.push(note),
+        None => {
+            notes.extend(files.approve(&args.name).err());
+            notes.extend(warnings(&files, &args.name));
+        }
+    }
     let told = if global.json {
-        json::line(&Changed::new(&args.name, vec![&source.path], &note))?
+        json::line(&Changed::new(&args.name, vec![&source.path], &notes.join("; ")))?
     } else {
         let place = place(&files, &source);
         let mut told = format!("✓ Added server \"{}\" to {place}\n", args.name);
-        if !note.is_empty() {
+        for note in notes {
             told.push_str(&format!("  {note}\n"));
         }
         told
     };
     output::data(&told)?;
     Ok(Exit::Done)
+}
+
+/// What its user should know about a server that was just added.
+fn warnings(files: &Files, name: &str) -> Vec<String> {
+    let Some(definition) = files.effective(name) else { return Vec::new() };
+    let mut told = Vec::new();
+    if let Some(fault) = checkup::fault(&files.places.cwd, definition) {
+        told.push(format!("warning: {}", visible::one_line(&fault.to_string())));
+    }
+    if definition.source.level == Level::Project && definition.has_plain_secret() {
+        told.push(
+            "warning: what looks like a secret is in a file of the project; write ${NAME} and set \
+             that variable, or use --scope user"
+                .to_owned(),
+        );
+    }
+    told
 }
 
 /// What `--scope` says.
@@ -126,6 +148,9 @@ fn remote(args: &AddArgs) -> Result<Fields, Trouble> {
     let url = args.url.as_deref().unwrap_or_default();
     let lower = url.to_ascii_lowercase();
     let whole = lower.starts_with("http://") || lower.starts_with("https://");
+    if !whole && url.contains("://") {
+        return Err(usage("Invalid --url value. Use an address with http:// or https://."));
+    }
     let url = if whole { url.to_owned() } else { format!("https://{url}") };
     let mut fields = vec![("type", json!(kind)), ("url", json!(url))];
     let mut headers = pairs(&args.header, "Invalid --header value. Use NAME=VALUE.")?;

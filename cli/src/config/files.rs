@@ -22,6 +22,9 @@ use crate::output::places::Places as Short;
 use crate::output::visible;
 use crate::session::unknown;
 
+/// How many folders above the project are looked into for a server that is not known.
+const FOLDERS_MAX: usize = 8;
+
 /// The files of this run, read.
 #[derive(Debug)]
 pub(crate) struct Files {
@@ -127,8 +130,37 @@ impl Files {
     pub(crate) fn known(&self, name: &str) -> Result<&Definition, Trouble> {
         self.effective(name).ok_or_else(|| {
             let names = self.resolved.definitions.iter().map(|it| it.name.as_str());
-            Trouble::Failed(unknown("server", name, names))
+            Trouble::Failed(unknown("server", name, names) + &self.elsewhere(name))
         })
+    }
+
+    /// Where a name that no file defines may be: in a file that cannot be used, or in the
+    /// configuration of a folder above the project.
+    fn elsewhere(&self, name: &str) -> String {
+        let mut told = String::new();
+        let readings = self.sources.iter().zip(&self.readings);
+        for (source, _) in readings.filter(|(_, reading)| !reading.is_whole()) {
+            let path = self.short.short(&source.path);
+            told.push_str(&format!("\n  {path} cannot be used; see `tidegate doctor`"));
+        }
+        let project = Path::new(&self.places.cwd);
+        let home = self.places.home.as_deref().map(Path::new);
+        let above = project.ancestors().skip(1).take_while(|folder| Some(*folder) != home);
+        let defines = |folder: &&Path| {
+            let places = Places { cwd: folder.to_string_lossy().into(), ..self.places.clone() };
+            let mut sources = places.sources();
+            sources.retain(|source| source.level == Level::Project);
+            let readings = config_file::read_all(&places, &sources);
+            let here = |it: &Definition| it.name.as_str() == name;
+            readings.iter().any(|(_, reading)| reading.definitions.iter().any(here))
+        };
+        if self.places.explicit.is_empty()
+            && let Some(folder) = above.take(FOLDERS_MAX).find(defines)
+        {
+            let folder = visible::one_line(&folder.to_string_lossy()).into_owned();
+            told.push_str(&format!("\n  it is defined in a folder above: --cwd {folder}"));
+        }
+        told
     }
 
     /// The file a definition stands in, if it may be changed: our own, or one the user named.

@@ -6,9 +6,11 @@ use std::path::Path;
 use serde::Serialize;
 use tidegate_core::approval::Approval;
 use tidegate_core::config::resolve::{Fate, Told};
-use tidegate_core::config::{Level, Provider};
+use tidegate_core::config::{Level, Provider, SourceRef, Transport};
+use tidegate_core::error::{Problem, Severity};
 
 use super::files::Files;
+use super::word;
 use crate::args::Global;
 use crate::exit::{Exit, Trouble};
 use crate::output::columns::{Cell, Columns};
@@ -29,6 +31,9 @@ struct File<'a> {
     path: &'a str,
     /// `read`, `missing` or `unreadable`.
     state: &'static str,
+    /// Why it is unreadable, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
     servers: Vec<Server<'a>>,
 }
 
@@ -38,6 +43,12 @@ struct Server<'a> {
     line: u32,
     #[serde(flatten)]
     fate: &'a Fate,
+    /// Why the other definition counts, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    /// Whether it is skipped because only stdio servers are started.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unsupported: bool,
     /// Whether it may run, if that takes an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<bool>,
@@ -78,6 +89,8 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
             name: told.server.as_str(),
             line: told.source.line,
             fate: &told.fate,
+            because: because(told),
+            unsupported: told.fate == Fate::Active && is_remote(files, told),
             approved: approved(files, told, granted),
             forbidden: files
                 .forbidden
@@ -85,10 +98,34 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
                 .filter(|_| told.fate == Fate::Active)
                 .map(String::as_str),
         });
+        let broken = |problem: &&Problem| problem.severity == Severity::Error;
+        let why = reading.problems.iter().find(broken).filter(|_| state == "unreadable");
+        let why = why.map(|problem| problem.message.as_str());
         let (provider, level, path) = (source.provider, source.level, source.path.as_str());
-        File { provider, level, path, state, servers: servers.collect() }
+        File { provider, level, path, state, why, servers: servers.collect() }
     })
     .collect()
+}
+
+/// Why the other definition of a name counts, if one does.
+fn because(told: &Told) -> Option<String> {
+    let (this, Fate::Shadowed { by: other }) = (&told.source, &told.fate) else { return None };
+    let tool = |it: &SourceRef| it.provider.display();
+    Some(match (word(this.level), word(other.level)) {
+        _ if this.provider != other.provider => {
+            format!("{} comes before {}", tool(other), tool(this))
+        }
+        (Some(this), Some(other)) if this != other => {
+            format!("the {other}'s files come before the {this}'s")
+        }
+        _ if this.path == other.path => "in this file it comes first".into(),
+        _ => "that file is looked into first".into(),
+    })
+}
+
+fn is_remote(files: &Files, told: &Told) -> bool {
+    let found = files.effective(told.server.as_str()).map(|it| &it.transport);
+    matches!(found, Some(Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_))))
 }
 
 fn approved(files: &Files, told: &Told, granted: &BTreeSet<Approval>) -> Option<bool> {
@@ -111,7 +148,10 @@ fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
     for file in &shown {
         let (tone, state) = match file.state {
             "missing" => (Tone::Faint, "not there".to_owned()),
-            "unreadable" => (Tone::Bad, "cannot be used".to_owned()),
+            "unreadable" => {
+                let why = visible::one_line(file.why.unwrap_or("see `tidegate doctor`"));
+                (Tone::Bad, format!("cannot be used: {why}"))
+            }
             _ => (Tone::Plain, count(file.servers.len())),
         };
         table.row(vec![
@@ -163,17 +203,21 @@ fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
         return (Tone::Bad, line(why));
     }
     match server.fate {
-        Fate::Active if server.approved == Some(false) => (
+        Fate::Active if server.approved == Some(false) && !server.unsupported => (
             Tone::Waiting,
             format!("waits for your approval: tidegate trust grant {}", line(server.name)),
         ),
+        Fate::Active if server.unsupported => {
+            (Tone::Faint, "skipped: it is remote, and only stdio servers are started".into())
+        }
         Fate::Active => (Tone::Good, "used".into()),
         Fate::Disabled { by } => {
             (Tone::Faint, format!("switched off in {}", files.short.short(by)))
         }
         Fate::Shadowed { by } => {
             let at = files.short.line(&by.path, Some(by.line));
-            (Tone::Faint, format!("not used: the definition in {at} is"))
+            let why = server.because.as_deref().map(|why| format!("; {why}")).unwrap_or_default();
+            (Tone::Faint, format!("not used: the definition in {at} is{why}"))
         }
         Fate::Invalid { message } => (Tone::Bad, line(message)),
         Fate::Surplus => (Tone::Bad, "not used: there are too many servers".into()),

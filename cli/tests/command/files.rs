@@ -49,10 +49,10 @@ fn listed(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn a_server_is_added_to_the_project_or_to_the_users_own_file_and_is_found_there() {
     let sandbox = sandbox(&[]);
-    let told = done(&sandbox, &["add", "one", "--env", "K=a=b", "--", "prog", "-x", "--url"]);
+    let told = done(&sandbox, &["add", "one", "--env", "K=a=b", "--", "sh", "-x", "--url"]);
     assert_eq!(told, "✓ Added server \"one\" to project config (.tidegate/mcp.json)");
     let file: Value = serde_json::from_str(&text(&sandbox, ".tidegate/mcp.json")).unwrap();
-    let entry = json!({"type": "stdio", "command": "prog", "args": ["-x", "--url"],
+    let entry = json!({"type": "stdio", "command": "sh", "args": ["-x", "--url"],
         "env": {"K": "a=b"}});
     assert_eq!(file, json!({"mcpServers": {"one": entry}}));
     done(
@@ -106,6 +106,10 @@ fn flags_that_make_no_server_are_refused_in_the_documented_words() {
         (&["add", "x", "--env", "K", "--", "c"], "Invalid --env value. Use NAME=VALUE."),
         (&["add", "x", "--env", "K=V", "--url", "u"], "--env requires -- <command...>."),
         (&["add", "x", "--header", "K=V", "--", "c"], "--header requires --url."),
+        (
+            &["add", "x", "--url", "ftp://h/mcp"],
+            "Invalid --url value. Use an address with http:// or https://.",
+        ),
     ] {
         assert_eq!(said(&sandbox, args), (format!("error: {words}"), 2), "{args:?}");
     }
@@ -140,7 +144,7 @@ fn commands_act_on_the_definition_in_use_and_say_what_is_hidden() {
         text(&sandbox, "config/mcp.json"),
         "{\"mcpServers\": {\"x\": {\"command\": \"mine\"}}}"
     );
-    let told = done(&sandbox, &["add", "y", "--", "p"]);
+    let told = done(&sandbox, &["add", "y", "--", "sh"]);
     assert_eq!(told, "✓ Added server \"y\" to project config (.tidegate/mcp.json)");
     let told = done(&sandbox, &["add", "--scope", "user", "y", "--", "p"]);
     assert!(
@@ -255,4 +259,41 @@ fn what_another_tool_switches_off_is_said_to_be_off_with_a_way_that_works() {
     done(&sandbox, &["add", "gone", "--scope", "user", "--", "c"]);
     let listed = listed(&sandbox);
     assert!(!listed.contains(&"gone disabled".to_owned()), "{listed:?}");
+}
+
+#[test]
+fn adding_says_at_once_what_will_not_run_and_what_should_not_be_shared() {
+    let sandbox = sandbox(&[]);
+    let told = |args: &[&str]| done(&sandbox, &[&["add"], args].concat());
+    let secret = "what looks like a secret is in a file of the project";
+    assert!(told(&["a", "--", "no-such-program"]).contains("warning: command \"no-such-program\""));
+    assert!(told(&["b", "--", "sh -c true"]).contains("into \"args\""));
+    assert!(told(&["c", "--env", "API_TOKEN=abc", "--", "sh"]).contains(secret));
+    assert!(told(&["d", "--", "sh", "--token", "abc"]).contains(secret));
+    for args in [
+        &["e", "--env", "API_TOKEN=${API_TOKEN}", "--", "sh"][..],
+        &["f", "--env", "API_TOKEN=!pass show x", "--", "sh"],
+        &["g", "--env", "API_TOKEN=API_TOKEN", "--", "sh"],
+        &["h", "--env", "API_TOKEN=abc", "--scope", "user", "--", "sh"],
+        &["i", "--url", "h.example", "--token", "${T}"],
+    ] {
+        let told = told(args);
+        assert!(!told.contains("warning"), "{told}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_known_is_looked_for_where_nothing_could_be_read_and_above() {
+    let sandbox = sandbox(&[
+        (".tidegate/mcp.json", "{\"mcpServers\": {\"up\": {\"command\": \"c\"}}}"),
+        ("below/.tidegate/mcp.json", "{\"mcpServers\": {\"x\" 1}}"),
+    ]);
+    for command in ["remove", "disable"] {
+        let (told, code) = said(&sandbox, &[command, "x", "--cwd", "below"]);
+        assert_eq!(code, 1);
+        assert!(told.contains(".tidegate/mcp.json cannot be used"), "{told}");
+        let (told, _) = said(&sandbox, &[command, "up", "--cwd", "below"]);
+        let above = sandbox.path(".").canonicalize().unwrap();
+        assert!(told.contains(&format!("--cwd {}", above.display())), "{told}");
+    }
 }

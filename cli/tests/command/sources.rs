@@ -60,13 +60,24 @@ fn sources_say_what_became_of_every_definition() {
     let text = done(&sandbox, &["sources"]);
     for part in [
         "waits for your approval: tidegate trust grant x",
-        "not used: the definition in .tidegate/mcp.json:2 is",
+        "not used: the definition in .tidegate/mcp.json:2 is; the project's files come before the \
+         user's",
         "switched off in .tidegate/mcp.json",
         "Server \"bad\": stdio server requires \"command\" field",
-        "cannot be used",
+        "cannot be used: ",
     ] {
         assert!(text.contains(part), "{part:?} is not in:\n{text}");
     }
+}
+
+#[test]
+fn sources_say_why_the_other_one_won_and_that_a_remote_one_is_skipped() {
+    let mine = r#"{"mcpServers": {"far": {"url": "https://h.example/mcp"}}}"#;
+    let cursor = r#"{"mcpServers": {"far": {"command": "c"}}}"#;
+    let sandbox = sandbox(&[("config/mcp.json", mine), (".cursor/mcp.json", cursor)]);
+    let text = done(&sandbox, &["sources"]);
+    assert!(text.contains("skipped: it is remote"), "{text}");
+    assert!(text.contains("is; Tidegate comes before Cursor"), "{text}");
 }
 
 #[test]

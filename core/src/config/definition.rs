@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::secret;
 use super::source::{Level, Provider};
-use super::template::{Role, Template, Variables};
+use super::template::{Part, Role, Template, Variables};
 use crate::approval::Approval;
 use crate::canon::{Fingerprint, canonical};
 use crate::id::ServerName;
@@ -215,6 +215,42 @@ impl Definition {
         Template::of(text, role, self.variables, &self.constants)
     }
 
+    /// Whether something that looks like a secret stands in it as such, and not as a placeholder,
+    /// a command or the name of a variable: nothing to share with others.
+    #[must_use]
+    pub fn has_plain_secret(&self) -> bool {
+        let (values, role, mut found) = match &self.transport {
+            Ok(Transport::Stdio(stdio)) => {
+                let mut found = false;
+                let args = core::iter::once(&stdio.command).chain(&stdio.args);
+                secret::in_arguments(args.map(String::as_str), |text| plain(text, &mut found));
+                (&stdio.env, Role::Env, found)
+            }
+            Ok(Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote)) => {
+                let mut found = false;
+                secret::in_address(&remote.url, |text| plain(text, &mut found));
+                (&remote.headers, Role::Header, found)
+            }
+            Err(_) => return false,
+        };
+        for (name, value) in values {
+            let is_written = self.template(value, role).parts.iter().all(|part| match part {
+                Part::Text(_) => true,
+                Part::Named(name) => !name.chars().all(|c| c.is_ascii_uppercase() || c == '_'),
+                Part::Variable { .. }
+                | Part::Input { .. }
+                | Part::Command { .. }
+                | Part::File { .. }
+                | Part::Foreign { .. } => false,
+            });
+            if is_written && !value.is_empty() {
+                found |= secret::is_telling(name);
+                secret::in_line(value, |text| plain(text, &mut found));
+            }
+        }
+        found
+    }
+
     /// What this definition is, without where it stands and without its secrets: the names of
     /// environment variables and headers count, their values do not, and neither does what looks
     /// like a secret in the command line or the address. So rotating a secret does not make a
@@ -293,6 +329,12 @@ fn add(json: &mut serde_json::Value, key: &str, list: &[impl Serialize]) {
     if let (false, Some(members)) = (list.is_empty(), json.as_object_mut()) {
         members.insert(key.into(), json!(list));
     }
+}
+
+/// Notes that a text that looks like a secret is one as it stands, and leaves it.
+fn plain(text: &str, found: &mut bool) -> String {
+    *found |= !text.contains('$');
+    text.into()
 }
 
 #[cfg(test)]

@@ -303,7 +303,7 @@ fn is_named(text: &str, word: &Range<usize>) -> bool {
         || before.ends_with("sha256:")
 }
 
-fn is_telling(name: &str) -> bool {
+pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|word| name.contains(word))
 }
