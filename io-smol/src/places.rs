@@ -67,8 +67,18 @@ impl Directories {
     pub fn places(&self, cwd: &Path, explicit: &[PathBuf]) -> io::Result<Places> {
         let named = |file: &PathBuf| text(&std::path::absolute(file)?);
         let cwd = cwd.canonicalize()?;
+        // The project is where it really is, so the user's files have to be, too: where `/home` is
+        // a link, they would be a project's files as well in a project that is the user's home.
+        let home = self.home.as_deref().map(|home| (home, real(home)));
+        let in_home = |path: &Path| match &home {
+            Some((home, real)) => {
+                path.strip_prefix(home).map_or_else(|_| path.to_owned(), |rest| real.join(rest))
+            }
+            None => path.to_owned(),
+        };
         // A place that is no text is one that none of the tools could name.
-        let known = |path: &Option<PathBuf>| path.as_deref().and_then(|path| text(path).ok());
+        let known =
+            |path: &Option<PathBuf>| path.as_deref().and_then(|path| text(&in_home(path)).ok());
         let moved = Places::variables().filter_map(|name| {
             let value = env::var(name).ok().filter(|value| !value.is_empty())?;
             Some((name.to_owned(), value))
@@ -80,11 +90,16 @@ impl Directories {
             config_root: known(&self.config_root),
             xdg_root: known(&self.xdg_root),
             app_data: if cfg!(windows) { known(&self.config_root) } else { None },
-            config_dir: self.config.as_deref().map(text).transpose()?,
+            config_dir: self.config.as_deref().map(|path| text(&in_home(path))).transpose()?,
             moved: moved.collect(),
             explicit: explicit.iter().map(named).collect::<io::Result<_>>()?,
         })
     }
+}
+
+/// A path without symbolic links; as it is if it leads nowhere.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// The folder that is a repository: this one, or the nearest above it.
@@ -93,7 +108,8 @@ fn repository(cwd: &Path) -> Option<&Path> {
 }
 
 /// The names of this process's variables; those that are no text are nobody's to fill in.
-pub(crate) fn environment() -> Environment {
+#[must_use]
+pub fn environment() -> Environment {
     let setting = |(name, value): (OsString, OsString)| {
         let setting = if value.is_empty() { Setting::Empty } else { Setting::Filled };
         Some((name.into_string().ok()?, setting))
@@ -104,7 +120,8 @@ pub(crate) fn environment() -> Environment {
 /// What the variable says, else our directory in the platform's.
 fn place(variable: &str, platform: Option<PathBuf>) -> Option<PathBuf> {
     let set = env::var_os(variable).filter(|value| !value.is_empty());
-    set.map(PathBuf::from).or_else(|| platform.map(|dir| dir.join(APP)))
+    let set = set.map(|dir| std::path::absolute(&dir).unwrap_or_else(|_| dir.into()));
+    set.or_else(|| platform.map(|dir| dir.join(APP)))
 }
 
 /// The path as the machine takes it.
@@ -116,4 +133,40 @@ fn text(path: &Path) -> io::Result<String> {
 /// The user's home directory, if there is one.
 pub(crate) fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::config::Level;
+
+    use super::*;
+
+    /// Where `/home` is a link, as on some systems, a user's own files ask for no approval.
+    #[test]
+    fn a_home_behind_a_link_is_no_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let (home, link) = (dir.join("var/home"), dir.join("home"));
+        std::fs::create_dir_all(home.join(".config/tidegate")).unwrap();
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        let directories = Directories {
+            home: Some(link.clone()),
+            config: Some(link.join(".config/tidegate")),
+            config_root: Some(link.join(".config")),
+            xdg_root: Some(link.join(".config")),
+            ..Directories::default()
+        };
+        let places = directories.places(&link, &[]).unwrap();
+        let sources = places.sources();
+        for (file, level) in [
+            (".cursor/mcp.json", Level::User),
+            (".config/tidegate/mcp.json", Level::User),
+            (".vscode/mcp.json", Level::Project),
+        ] {
+            let path = home.join(file);
+            let of = sources.iter().filter(|source| Path::new(&source.path) == path);
+            assert_eq!(of.map(|source| source.level).collect::<Vec<_>>(), [level], "{file}");
+        }
+        assert!(sources.iter().all(|source| !Path::new(&source.path).starts_with(&link)));
+    }
 }

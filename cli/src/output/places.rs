@@ -16,6 +16,7 @@ impl Places {
     /// Shortens against the project and the user's home directory.
     pub(crate) fn new(cwd: &Path) -> Self {
         let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let home = home.map(|home| home.canonicalize().unwrap_or(home));
         Self { cwd: cwd.to_owned(), home }
     }
 

@@ -150,7 +150,8 @@ impl Places {
                 return self.folders_up().map(|folder| format!("{folder}{rest}")).collect();
             }
             let parts: Option<Vec<&str>> = place.split('/').map(|part| self.part(part)).collect();
-            if let Some(parts) = parts {
+            // From a place that is not absolute a project's file could pass for the user's.
+            if let Some(parts) = parts.filter(|parts| parts.first().is_some_and(is_absolute)) {
                 let trimmed = parts.iter().enumerate().map(|(at, part)| match at {
                     0 => part.trim_end_matches('/'),
                     _ => part,
@@ -187,6 +188,11 @@ impl Places {
         });
         folders.take(UP_MAX)
     }
+}
+
+/// Whether a path says by itself where it leads, on any platform.
+fn is_absolute(path: &&str) -> bool {
+    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
 }
 
 /// What a reading depends on besides the file.
@@ -268,6 +274,9 @@ mod tests {
         let places = Places { moved, ..places() };
         assert_eq!(of(&places, Provider::Codex).last().unwrap(), "/c/config.toml");
         assert_eq!(of(&places, Provider::Xcsh)[2], "/h/.pi2/agent/mcp.json");
+        let relative = [("CODEX_HOME".to_string(), ".codex".to_string())];
+        let relative = Places { moved: relative.into(), home: None, ..places.clone() };
+        assert_eq!(of(&relative, Provider::Codex), ["/r/a/b/.codex/config.toml"]);
         let known: Vec<&str> = Places::variables().collect();
         assert!(known.contains(&"CODEX_HOME") && known.contains(&"PI_CONFIG_DIR"), "{known:?}");
     }
