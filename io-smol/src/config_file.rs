@@ -14,7 +14,7 @@ use tidegate_core::config::{Environment, Level, Places, Provider, Source};
 use tidegate_core::input::Found;
 use tidegate_core::limits::Limits;
 
-use crate::files;
+use crate::files::{self, Lies};
 use crate::places::{ORGANISATION, environment};
 use crate::whole_file::{FileError, update};
 
@@ -52,14 +52,12 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
     let environment = environment();
     let around = around(places, &environment);
     let bytes_max = Limits::default().config_bytes as u64;
-    let read = |source: &Source| {
-        let path = Path::new(&source.path);
-        let origin = path.canonicalize().ok().and_then(|path| path.to_str().map(String::from));
-        match &source.text {
-            Some(text) => parse::read_in(source, text, around),
-            None => {
-                parse::found_in(source, origin.as_deref(), &files::read(path, bytes_max), around)
-            }
+    let read = |source: &Source| match &source.text {
+        Some(text) => parse::read_in(source, text, around),
+        None => {
+            let lies = Lies::at(source.level);
+            let (origin, found) = files::read_config(Path::new(&source.path), lies, bytes_max);
+            parse::found_in(source, origin.as_deref(), &found, around)
         }
     };
     let mut all = Vec::new();

@@ -92,16 +92,18 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
     let shell_limit = Duration::from_millis(options.limits.shell_ms);
     let answers = Answers::new(surroundings.clone(), shell_limit, prompt, Arc::clone(&inbox));
     let spawner = Spawner::new(surroundings, mark, guard, Arc::clone(&inbox));
+    let errands = Errands::new(
+        &options.sources,
+        cache_dir.as_deref(),
+        state_dir.map(Approvals::below),
+        Arc::clone(&inbox),
+    );
     let driver = Driver {
         runtime: Runtime::new(options),
         desk: Desk::default(),
         answers,
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
-        errands: Errands::new(
-            cache_dir.as_deref(),
-            state_dir.map(Approvals::below),
-            Arc::clone(&inbox),
-        ),
+        errands,
         recorder: recorder.transpose()?,
         watcher: None,
         phase: Phase::Running,

@@ -6,16 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::CacheKey;
+use tidegate_core::config::Source;
 use tidegate_core::id::ReadId;
 use tidegate_core::input::{Fact, Found};
 
 use crate::approvals::Approvals;
-use crate::files::{self, Cache};
+use crate::files::{self, Cache, Lies};
 use crate::inbox::{Inbox, Message};
 
 /// Reads configuration and keeps the cache.
 #[derive(Debug)]
 pub(crate) struct Errands {
+    /// The files that no project chose.
+    chosen: BTreeSet<String>,
     approvals: Option<Approvals>,
     cache: Option<Arc<CacheErrands>>,
     inbox: Arc<Inbox>,
@@ -48,6 +51,7 @@ enum Errand {
 
 impl Errands {
     pub(crate) fn new(
+        sources: &[Source],
         cache_dir: Option<&Path>,
         approvals: Option<Approvals>,
         inbox: Arc<Inbox>,
@@ -56,19 +60,17 @@ impl Errands {
             let (cache, inbox) = (Cache::below(dir), Arc::clone(&inbox));
             Arc::new(CacheErrands { cache, inbox, queue: Mutex::default() })
         });
-        Self { approvals, cache, inbox }
+        let anything = |source: &&Source| Lies::at(source.level) == Lies::Anything;
+        let chosen = sources.iter().filter(anything).map(|source| source.path.clone());
+        Self { chosen: chosen.collect(), approvals, cache, inbox }
     }
 
     /// Reads a file, by itself: one that takes long holds back no other.
     pub(crate) fn read_config(&self, read: ReadId, path: String, bytes_max: u64) {
         let inbox = Arc::clone(&self.inbox);
+        let lies = if self.chosen.contains(&path) { Lies::Anything } else { Lies::File };
         let errand = move || {
-            // What is read is what lies there, wherever the path leads a moment later.
-            let origin =
-                Path::new(&path).canonicalize().ok().filter(|path| path.to_str().is_some());
-            let found =
-                files::read(origin.as_deref().unwrap_or_else(|| Path::new(&path)), bytes_max);
-            let origin = origin.as_deref().and_then(Path::to_str).map(Into::into);
+            let (origin, found) = files::read_config(Path::new(&path), lies, bytes_max);
             inbox.report(Message::Fact(Fact::ConfigRead { read, origin, found }));
         };
         blocking::unblock(errand).detach();

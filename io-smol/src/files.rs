@@ -1,6 +1,6 @@
 //! Configuration files and the tool cache. Blocking; called off the loop.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::CacheKey;
+use tidegate_core::config::Level;
 use tidegate_core::input::Found;
 
 use crate::settings::unique;
@@ -25,16 +26,59 @@ const CACHE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// somebody for a password first, and a pipe without a writer must not hold up a start for good.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// Reads a whole file of at most `bytes_max` bytes.
-pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
-    read_within(path, bytes_max, SILENCE_MAX)
+/// What may lie where something is to be read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Lies {
+    /// Whatever can be read to its end: the user chose it.
+    Anything,
+    /// A file. A project may have put a pipe there, for everybody to wait at, or the name of the
+    /// terminal or the standard input, whose content is meant for somebody else.
+    File,
 }
 
-fn read_within(path: &Path, bytes_max: u64, silence_max: Duration) -> Found {
+impl Lies {
+    /// What may lie where somebody says that a configuration is.
+    pub(crate) const fn at(level: Level) -> Self {
+        if matches!(level, Level::Project) { Self::File } else { Self::Anything }
+    }
+
+    fn check(self, found: &Metadata) -> io::Result<()> {
+        match self {
+            // A folder says of itself that it is one.
+            Self::File if !found.is_file() && !found.is_dir() => {
+                Err(io::Error::other("it is no regular file"))
+            }
+            Self::File | Self::Anything => Ok(()),
+        }
+    }
+}
+
+/// Reads a configuration of at most `bytes_max` bytes, and says where it really lies.
+pub(crate) fn read_config(path: &Path, lies: Lies, bytes_max: u64) -> (Option<String>, Found) {
+    // What is read is what lies there, wherever the path leads a moment later.
+    let origin = path.canonicalize().ok();
+    let origin = origin.as_deref().and_then(Path::to_str);
+    let found = read_within(origin.map_or(path, Path::new), lies, bytes_max, SILENCE_MAX);
+    (origin.map(String::from), found)
+}
+
+/// Reads a whole file of at most `bytes_max` bytes.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
+    read_within(path, Lies::Anything, bytes_max, SILENCE_MAX)
+}
+
+fn read_within(path: &Path, lies: Lies, bytes_max: u64, silence_max: Duration) -> Found {
     let mut open = OpenOptions::new();
     // Opening a pipe would wait for its writer.
     let open = open.read(true).custom_flags(NONBLOCK);
-    match open.open(path).and_then(|file| read_all(&file, bytes_max, silence_max)) {
+    let opened = || {
+        // Opening alone does something to some devices.
+        lies.check(&fs::metadata(path)?)?;
+        let file = open.open(path)?;
+        lies.check(&file.metadata()?)?;
+        read_all(&file, bytes_max, silence_max)
+    };
+    match opened() {
         Ok(Some(bytes)) => Found::Content(Bytes(bytes)),
         Ok(None) => Found::Unreadable(format!("larger than {bytes_max} bytes")),
         // A path through something that is no directory leads nowhere either.
@@ -161,7 +205,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-        let silent = read_within(&pipe, 100_000, Duration::from_millis(10));
+        let silent = read_within(&pipe, Lies::Anything, 100_000, Duration::from_millis(10));
         assert_eq!(silent, Found::Unreadable("nothing came within 10ms".into()));
         let theirs = pipe.clone();
         let content = vec![b' '; 100_000];
@@ -169,6 +213,21 @@ mod tests {
         let writer = std::thread::spawn(move || fs::write(theirs, content));
         assert_eq!(read(&pipe, 100_000), wanted);
         writer.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_project_has_nobody_wait_at_a_pipe_or_read_a_device() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+        for path in [&*pipe, &*link, Path::new("/dev/stdin"), Path::new("/dev/null")] {
+            let (_, found) = read_config(path, Lies::at(Level::Project), 3);
+            assert_eq!(found, Found::Unreadable("it is no regular file".into()), "{path:?}");
+        }
+        let null = read_config(Path::new("/dev/null"), Lies::at(Level::Explicit), 3);
+        assert_eq!(null, (Some("/dev/null".into()), Found::Content("".into())));
     }
 
     #[test]
