@@ -18,7 +18,8 @@
 //! - `name`: the name of the server. `*` stands for anything.
 //! - `command`: the command and every argument, exactly as they are written.
 //! - `program`: the command alone, as it is written. One without a slash forbids every program
-//!   of that file name, wherever it is, and allows only what is looked up in `PATH`.
+//!   of that file name, wherever it is, and allows only what is looked up in the host's `PATH`.
+//!   An entry with a `PATH` of its own is allowed by neither `command` nor `program` then.
 //! - `url`: the address. `*` in the host stands for anything within a host, in the path for
 //!   anything at all. Without a path it is about every path of the host. The case of scheme and
 //!   host, a default port and a name in front of `@` do not count.
@@ -37,7 +38,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use super::definition::{Definition, Transport};
+use super::definition::{Definition, Stdio, Transport};
 use super::encoding::decode;
 use super::syntax::{FaultKind, Member, Node, Value, jsonc};
 use super::template::Role;
@@ -178,7 +179,7 @@ fn plain<'a>(definition: &Definition, text: &'a str) -> Option<Cow<'a, str>> {
 fn is_program(program: &str, definition: &Definition, side: Side) -> bool {
     let Ok(Transport::Stdio(stdio)) = &definition.transport else { return false };
     if side == Side::Allow {
-        return stdio.command == program;
+        return stdio.command == program && is_looked_up_by_host(stdio);
     }
     let Some(command) = plain(definition, &stdio.command) else { return true };
     let file = command.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -192,7 +193,15 @@ fn is_command(wanted: &[String], definition: &Definition, side: Side) -> bool {
         wanted == written
             || side == Side::Deny && plain(definition, written).is_none_or(|text| text == *wanted)
     };
-    wanted.len() == written().count() && wanted.iter().zip(written()).all(fits)
+    (side == Side::Deny || is_looked_up_by_host(stdio))
+        && wanted.len() == written().count()
+        && wanted.iter().zip(written()).all(fits)
+}
+
+/// Whether the entry itself does not say which program is meant by a name: it could mean any.
+fn is_looked_up_by_host(stdio: &Stdio) -> bool {
+    let is_path = |name: &String| name.eq_ignore_ascii_case("PATH");
+    stdio.command.contains(['/', '\\']) || !stdio.env.keys().chain(&stdio.env_unset).any(is_path)
 }
 
 fn is_at(pattern: &str, definition: &Definition, side: Side) -> bool {

@@ -75,6 +75,43 @@ fn a_variable_gets_nothing_past_a_rule() {
     ));
 }
 
+/// What is allowed by its name is what the host calls so.
+#[test]
+fn an_entry_with_a_path_of_its_own_is_allowed_by_no_name() {
+    for policy in [r#"{"allow":[{"program":"npx"}]}"#, r#"{"allow":[{"command":["npx","x"]}]}"#] {
+        let entry = |env: &str| format!(r#"{{"command":"npx","args":["x"],"env":{env}}}"#);
+        assert!(!forbids(policy, &entry(r#"{"KEY":"x"}"#)), "{policy}");
+        assert!(forbids(policy, &entry(r#"{"PATH":"/tmp/evil"}"#)), "{policy}");
+        assert!(forbids(policy, &entry(r#"{"Path":"${P}"}"#)), "{policy}");
+    }
+    let entry = r#"{"command":"/opt/npx","env":{"PATH":"/tmp"}}"#;
+    assert!(!forbids(r#"{"allow":[{"program":"/opt/npx"}]}"#, entry));
+    assert!(forbids(r#"{"deny":[{"program":"npx"}]}"#, entry));
+}
+
+#[test]
+fn an_address_is_denied_however_it_is_spelled() {
+    let deny = r#"{"deny":[{"url":"https://evil.example.com/mcp/*"}]}"#;
+    for url in [
+        "https://evil.example.com:443/mcp/x",
+        "https://evil.example.com:0443/mcp/x",
+        "https://evil.example.com:/mcp/x",
+        "https://evil.example.com.:443/mcp/x",
+        "https://evil.example.com/%6dcp/x",
+        "https://evil.example.com/%6D%63p/x",
+        "https://evil.example.com//mcp/x",
+    ] {
+        assert!(forbids(deny, &format!("{{\"url\":\"{url}\"}}")), "{url}");
+    }
+    for url in ["https://evil.example.com:8443/mcp/x", "https://evil.example.com/%6ecp/x"] {
+        assert!(!forbids(deny, &format!("{{\"url\":\"{url}\"}}")), "{url}");
+    }
+    let allow = r#"{"allow":[{"url":"https://[::1]:443/"},{"url":"https://h:*/"}]}"#;
+    assert!(!forbids(allow, r#"{"url":"https://[::1]/"}"#));
+    assert!(!forbids(allow, r#"{"url":"https://h:1/"}"#));
+    assert!(forbids(allow, r#"{"url":"https://[::443]/"}"#));
+}
+
 #[test]
 fn a_program_is_denied_wherever_it_lies() {
     let policy = r#"{"deny":[{"program":"npx"},{"program":"/opt/x"}]}"#;
