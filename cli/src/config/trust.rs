@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_core::approval::Approval;
 use tidegate_core::config::consent::{Act, Consent};
 use tidegate_core::config::{Definition, Level};
-use tidegate_smol::Granted;
+use tidegate_smol::{Granted, places};
 
 use super::files::Files;
 use crate::args::{Global, RevokeNames, TrustAction, TrustArgs, TrustNames};
@@ -133,6 +133,7 @@ fn taken(files: &Files, revoked: &[Granted]) -> String {
 }
 
 fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
+    let environment = places::environment();
     let approved: BTreeSet<Approval> = granted.iter().map(|granted| granted.approval).collect();
     let needs = |definition: &&Definition| {
         definition.source.level == Level::Project && definition.transport.is_ok()
@@ -145,7 +146,7 @@ fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
             line: Some(definition.source.line),
             state: if approved.contains(&approval) { "approved" } else { "waiting" },
             approval,
-            consent: Consent::of(definition),
+            consent: Consent::of(definition, &environment),
         }
     });
     let mut entries: Vec<Entry> = here.collect();

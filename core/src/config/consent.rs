@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::definition::{Definition, Transport};
+use super::environment::Environment;
 use super::template::{Part, Role};
 use crate::approval::Approval;
 
@@ -53,9 +54,10 @@ pub enum Act {
 }
 
 impl Consent {
-    /// What a definition would do; `None` for one that is not valid and so does nothing.
+    /// What a definition would do where these variables are set; `None` for one that is not valid
+    /// and so does nothing.
     #[must_use]
-    pub fn of(definition: &Definition) -> Option<Self> {
+    pub fn of(definition: &Definition, environment: &Environment) -> Option<Self> {
         let (act, sets) = match definition.transport.as_ref().ok()? {
             Transport::Stdio(stdio) => {
                 let (command, args) = (stdio.command.clone(), stdio.args.clone());
@@ -74,19 +76,22 @@ impl Consent {
             shell: BTreeSet::new(),
             files: BTreeSet::new(),
         };
-        consent.look(definition);
+        consent.look(definition, environment);
         Some(consent)
     }
 
     /// Finds what would be read and run before anything is started.
-    fn look(&mut self, definition: &Definition) {
+    fn look(&mut self, definition: &Definition, environment: &Environment) {
         for (role, text) in definition.texts() {
             for part in definition.template(text, role).parts {
                 match part {
                     Part::Variable { name, .. } => drop(self.reads.insert(name)),
                     Part::Command { line, .. } => drop(self.shell.insert(line)),
                     Part::File { path, .. } => drop(self.files.insert(path)),
-                    // Most are no names of variables but values: nobody is told those.
+                    Part::Named(name) if environment.is_filled(&name) => {
+                        self.reads.insert(name);
+                    }
+                    // Such a value is no name of a variable, and nobody is told values.
                     Part::Named(_) | Part::Text(_) | Part::Input { .. } | Part::Foreign { .. } => {}
                 }
             }
@@ -121,5 +126,28 @@ impl Definition {
             Err(_) => {}
         }
         texts.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::environment::Setting;
+    use crate::config::parse::read;
+    use crate::config::source::Source;
+
+    /// G61: a value that is the name of a variable is its value, which must not go unseen.
+    #[test]
+    fn a_variable_that_is_named_alone_is_among_what_is_read() {
+        let text = r#"{"mcpServers":{"run":{"command":"x","env":{"A":"TOKEN","B":"NONE"}},
+            "send":{"url":"https://h/","headers":{"A":"TOKEN","B":"literal"}}}}"#;
+        let set = [("TOKEN".into(), Setting::Filled), ("NONE".into(), Setting::Empty)];
+        let environment: Environment = set.into_iter().collect();
+        let reading = read(&Source::inline("f", text), text.as_bytes());
+        assert_eq!(reading.definitions.len(), 2);
+        for definition in &reading.definitions {
+            let consent = Consent::of(definition, &environment).unwrap();
+            assert_eq!(consent.reads, ["TOKEN".into()].into());
+        }
     }
 }

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::SourceRef;
 use crate::config::consent::Consent;
+use crate::config::{Environment, SourceRef};
 use crate::error::Problem;
 use crate::event::ServerState;
 use crate::id::{ConnId, ServerName};
@@ -104,7 +104,7 @@ impl Hub {
                 .order
                 .iter()
                 .filter_map(|name| self.slots.get(name))
-                .map(|slot| slot.status())
+                .map(|slot| slot.status(&self.options.environment))
                 .collect(),
             problems: self.problems.all(),
             open_calls: self.calls.len(),
@@ -116,7 +116,7 @@ impl Hub {
 }
 
 impl Slot {
-    fn status(&self) -> ServerStatus {
+    fn status(&self, environment: &Environment) -> ServerStatus {
         let definition = self.definition();
         let server = self.server.as_ref();
         let hello = server.and_then(Server::hello);
@@ -136,7 +136,7 @@ impl Slot {
             link,
             source: definition.source.clone(),
             consent: (state == ServerState::NeedsApproval)
-                .then(|| Consent::of(definition))
+                .then(|| Consent::of(definition, environment))
                 .flatten(),
             transport: match &definition.transport {
                 Ok(transport) => transport.name().into(),
