@@ -87,7 +87,10 @@ impl Definition {
             text.as_ref().map(|text| word(field, text)).transpose()
         };
         let args = stdio.args.iter().enumerate();
-        let args = args.map(|(at, arg)| word(&format!("args.{at}"), arg));
+        let args = args.map(|(at, arg)| {
+            let filled = self.argument(arg, stdio, filling);
+            filled.map_err(|missing| Gap { field: format!("args.{at}"), missing })
+        });
         let (env, gaps) = self.env(stdio, filling);
         let launch = Launch {
             command: word("command", &stdio.command)?,
@@ -114,6 +117,21 @@ impl Definition {
             }
         }
         (env, gaps)
+    }
+
+    /// As [`text`](Self::text); but what the host does not have and the entry sets for its server
+    /// is for the server to fill in: `"args": ["--header", "A:${A}"], "env": {"A": "b"}`.
+    fn argument(&self, text: &str, stdio: &Stdio, filling: &Filling<'_>) -> Result<Text, Missing> {
+        let Template { parts } = self.template(text, Role::Word);
+        let fill = |part: &Part| match part {
+            Part::Variable { name, default: None, written }
+                if !filling.environment.is_set(name) && stdio.env.contains_key(name) =>
+            {
+                Ok(Fill::Plain(written.clone()))
+            }
+            part => self.part(part, filling),
+        };
+        parts.iter().map(fill).collect()
     }
 
     fn text(&self, text: &str, role: Role, filling: &Filling<'_>) -> Result<Text, Missing> {

@@ -86,11 +86,24 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// Whether an argument's variable is one that the entry itself sets for its server.
+    fn is_for_server(&self, name: &str, field: &str) -> bool {
+        let Ok(Transport::Stdio(stdio)) = &self.definition.transport else { return false };
+        field.starts_with("args.") && stdio.env.contains_key(name)
+    }
+
     /// What is to be said about one part.
     fn verdict(&self, part: &Part, field: &str) -> Option<(Severity, Category, String)> {
         let at = format!("Server \"{}\": \"{field}\"", self.fields.server);
         let empty = self.definition.variables == Variables::Curly;
         Some(match part {
+            Part::Variable { name, default: None, written }
+                if !self.environment.is_set(name) && self.is_for_server(name, field) =>
+            {
+                let message =
+                    format!("{at} has {written} in it, which is left for the server to fill in");
+                (Severity::Info, Category::UnexpandedVariable, message)
+            }
             Part::Variable { name, default, .. }
                 if !self.environment.is_set(name) && (default.is_none() || empty) =>
             {

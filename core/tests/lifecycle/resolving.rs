@@ -3,7 +3,7 @@
 use tidegate_core::command::{Command, Fill, Launch, Question, Text};
 use tidegate_core::config::Source;
 use tidegate_core::config::environment::{Environment, Setting};
-use tidegate_core::error::{AskError, Category, Cause, Exit, Missing, Stage};
+use tidegate_core::error::{AskError, Category, Cause, Exit, Missing, Severity, Stage};
 use tidegate_core::event::ServerState;
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{AnswerId, ConnId, OpId};
@@ -193,6 +193,20 @@ fn a_server_is_not_started_without_what_its_command_line_needs() {
         assert!(failure.describe(&"a".into()).contains(field));
         assert!(play.gate_is_open());
     }
+}
+
+/// The wild form of a bridge to a remote server, which fills in its own arguments.
+#[test]
+fn what_the_entry_sets_for_its_server_is_for_the_server_to_fill_in() {
+    let entry = r#"{"command":"npx","args":["mcp-remote","--header","A:${AUTH}","${FOO}"],
+        "env":{"AUTH":"Bearer x","FOO":"y"}}"#;
+    let mut play = play(Policy::default(), &one(entry));
+    let (_, launches) = start(&mut play);
+    let args = ["mcp-remote".into(), "--header".into(), "A:${AUTH}".into(), variable("FOO")];
+    assert_eq!(launches[0].args, args);
+    assert!(
+        play.runtime.status().problems.iter().all(|problem| problem.severity == Severity::Info)
+    );
 }
 
 /// Policy: what is documented keeps the text and leaves out what is empty.
