@@ -147,8 +147,9 @@ fn remote(args: &AddArgs) -> Result<Fields, Trouble> {
     };
     let url = args.url.as_deref().unwrap_or_default();
     let lower = url.to_ascii_lowercase();
-    let whole = lower.starts_with("http://") || lower.starts_with("https://");
-    if !whole && url.contains("://") {
+    // What a variable starts with is its own affair.
+    let whole = ["http://", "https://", "${"].iter().any(|start| lower.starts_with(start));
+    if !whole && url.contains(":/") {
         return Err(usage("Invalid --url value. Use an address with http:// or https://."));
     }
     let url = if whole { url.to_owned() } else { format!("https://{url}") };

@@ -120,7 +120,18 @@ fn flags_that_make_no_server_are_refused_in_the_documented_words() {
         "error: Failed to add server: Server name can only contain letters, numbers, dash, \
          underscore, and dot"
     );
+    for url in ["ftp://h/", "file:///etc/passwd", "unix:/run/socket", "wss://h/"] {
+        let (told, code) = said(&sandbox, &["add", "x", "--url", url]);
+        assert_eq!(code, 2, "{url}");
+        assert!(told.starts_with("error: Invalid --url value. "), "{told}");
+    }
     assert!(!sandbox.path(".tidegate").exists(), "nothing was written");
+    for (url, written) in [("h:80/x", "https://h:80/x"), ("${URL}/x", "${URL}/x")] {
+        done(&sandbox, &["add", "x", "--url", url]);
+        let file: Value = serde_json::from_str(&text(&sandbox, ".tidegate/mcp.json")).unwrap();
+        assert_eq!(file["mcpServers"]["x"]["url"], written);
+        done(&sandbox, &["remove", "x"]);
+    }
 }
 
 /// D62, G58.
