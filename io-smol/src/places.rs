@@ -121,7 +121,7 @@ pub fn environment() -> Environment {
 fn place(variable: &str, platform: Option<PathBuf>) -> Option<PathBuf> {
     let set = env::var_os(variable).filter(|value| !value.is_empty());
     let set = set.map(|dir| std::path::absolute(&dir).unwrap_or_else(|_| dir.into()));
-    set.or_else(|| platform.map(|dir| dir.join(APP)))
+    set.or_else(|| platform.filter(|dir| dir.is_absolute()).map(|dir| dir.join(APP)))
 }
 
 /// The path as the machine takes it.
@@ -132,7 +132,8 @@ fn text(path: &Path) -> io::Result<String> {
 
 /// The user's home directory, if there is one.
 pub(crate) fn home() -> Option<PathBuf> {
-    etcetera::home_dir().ok()
+    // A relative one would be a folder of the project.
+    etcetera::home_dir().ok().filter(|home| home.is_absolute())
 }
 
 #[cfg(test)]
