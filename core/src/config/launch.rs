@@ -123,13 +123,14 @@ impl Definition {
     /// is for the server to fill in: `"args": ["--header", "A:${A}"], "env": {"A": "b"}`.
     fn argument(&self, text: &str, stdio: &Stdio, filling: &Filling<'_>) -> Result<Text, Missing> {
         let Template { parts } = self.template(text, Role::Word);
-        let fill = |part: &Part| match part {
-            Part::Variable { name, default: None, written }
-                if !filling.environment.is_set(name) && stdio.env.contains_key(name) =>
+        let fill = |part: &Part| {
+            if let Part::Variable { name, default: None, written } = part
+                && !filling.environment.is_set(name)
+                && stdio.env.contains_key(name)
             {
-                Ok(Fill::Plain(written.clone()))
+                return Ok(Fill::Plain(written.clone()));
             }
-            part => self.part(part, filling),
+            self.part(part, filling)
         };
         parts.iter().map(fill).collect()
     }

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(of(&places, Provider::Codex).last().unwrap(), "/c/config.toml");
         assert_eq!(of(&places, Provider::Xcsh)[2], "/h/.pi2/agent/mcp.json");
         let relative = [("CODEX_HOME".to_string(), ".codex".to_string())];
-        let relative = Places { moved: relative.into(), home: None, ..places.clone() };
+        let relative = Places { moved: relative.into(), home: None, ..places };
         assert_eq!(of(&relative, Provider::Codex), ["/r/a/b/.codex/config.toml"]);
         let known: Vec<&str> = Places::variables().collect();
         assert!(known.contains(&"CODEX_HOME") && known.contains(&"PI_CONFIG_DIR"), "{known:?}");
