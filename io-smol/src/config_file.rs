@@ -82,9 +82,9 @@ fn around<'a>(places: &'a Places, environment: &'a Environment) -> Surroundings<
 #[must_use]
 pub fn preview(places: &Places, source: &Source, change: &Edit) -> Option<Reading> {
     let bytes_max = Limits::default().config_bytes as u64;
-    let Found::Content(bytes) = files::read(Path::new(&source.path), bytes_max) else {
-        return None;
-    };
+    let lies = Lies::at(source.level);
+    let (_, found) = files::read_config(Path::new(&source.path), lies, bytes_max);
+    let Found::Content(bytes) = found else { return None };
     let named = Source::file(Provider::Explicit, Level::Explicit, source.path.clone());
     let edited = edit::edit(&named, &bytes, change).ok()?;
     Some(parse::read_in(source, &edited, around(places, &environment())))
