@@ -257,8 +257,8 @@ impl Hub {
         let names = resolved.definitions.iter().map(|definition| &definition.name);
         let decided: Vec<ServerName> =
             names.filter(|name| self.is_undecided(name)).cloned().collect();
-        // A file that changed is no reason to try again what failed.
-        let retries = starts || !reloads.is_empty();
+        // A file that changed is no reason to try again what failed; who waits at a gate is (G31).
+        let retries = starts || !reloads.is_empty() || self.has_unarmed_gate();
         let (mut report, mut skipped) = self.apply(resolved.definitions, retries, now, out);
         if !retries {
             self.let_rest(&decided, now, out);

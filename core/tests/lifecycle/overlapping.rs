@@ -2,7 +2,7 @@
 //! often.
 
 use tidegate_core::command::Command;
-use tidegate_core::error::Exit;
+use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::event::{Event, OpResult, ServerState, Skip};
 use tidegate_core::id::{ConnId, OpId, ReadId};
 use tidegate_core::input::{Fact, Found, Request};
@@ -28,6 +28,30 @@ fn who_disconnects_every_server_while_a_start_reads_leaves_none_running() {
     play.host(Request::Start { op: OpId::new(3) });
     let read = read_of(&mut play);
     assert_eq!(opened_by(&mut play, read, FILE), ["a", "b"], "a start does");
+}
+
+/// G31: a start names every server at its gate, also one that failed while it read and after
+/// everything was disconnected.
+#[test]
+fn a_gate_names_a_server_that_failed_while_its_start_read() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.host(Request::Reload { op: OpId::new(1) });
+    let read = read_of(&mut play);
+    opened_by(&mut play, read, r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    play.start();
+    let read = read_of(&mut play);
+    play.host(Request::DisconnectAll { op: OpId::new(2) }).closed(0, Exit::Code(0));
+    play.host(connect(3, "a"));
+    play.io(Fact::OpenFailed {
+        conn: ConnId::new(1),
+        error: OpenError::Other { message: "no".into() },
+    });
+    opened_by(&mut play, read, r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    play.sleep(60_000);
+    let report = play.report();
+    let named =
+        report.connected.len() + report.deferred.len() + report.failed.len() + report.skipped.len();
+    assert_eq!(named, 1, "{report:?}");
 }
 
 /// G16: what came before it is applied before it, and what comes after it, after it.
