@@ -41,6 +41,10 @@ pub struct Granted {
     pub server: String,
     /// The file that it was defined in. Untrusted text.
     pub file: String,
+    /// What it would do as it was shown when it was approved, to tell later what changed; empty
+    /// where that may hold a secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<String>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -152,7 +156,7 @@ mod tests {
 
     fn granted(name: &str) -> Granted {
         let approval = Approval::of(name.as_bytes());
-        Granted { approval, server: name.into(), file: "/p/.mcp.json".into() }
+        Granted { approval, server: name.into(), file: "/p/.mcp.json".into(), shown: Vec::new() }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use tidegate_core::config::consent::Consent;
 use tidegate_core::config::edit::{Edit, EditError};
 use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::Reading;
@@ -12,11 +13,12 @@ use tidegate_core::config::{Definition, Level, Places, Provider, Source};
 use tidegate_core::id::ServerName;
 use tidegate_core::limits::Limits;
 use tidegate_smol::config_file::{self, ConfigFileError};
-use tidegate_smol::places::Directories;
+use tidegate_smol::places::{self, Directories};
 use tidegate_smol::{Approvals, Granted};
 
 use super::foreign::{self, Wish};
 use crate::args::Global;
+use crate::consent;
 use crate::exit::Trouble;
 use crate::output::places::Places as Short;
 use crate::output::visible;
@@ -217,12 +219,9 @@ impl Files {
             return Ok(());
         }
         let state = self.state.as_ref().ok_or("there is no place to note your approval in")?;
-        let granted = Granted {
-            approval: definition.approval(),
-            server: name.to_owned(),
-            file: definition.source.path.clone(),
-        };
-        let noted = Approvals::below(state).grant(vec![granted]);
+        let Some(consent) = Consent::of(definition, &places::environment()) else { return Ok(()) };
+        let granted = vec![consent::granted(&consent, name, &definition.source.path)];
+        let noted = Approvals::below(state).grant(granted);
         noted.map_err(|error| format!("your approval could not be noted: {error}"))
     }
 

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tidegate_core::approval::Approval;
-use tidegate_core::config::consent::{Act, Consent};
+use tidegate_core::config::consent::Consent;
 use tidegate_core::config::{Definition, Level};
 use tidegate_smol::{Granted, places};
 
 use super::files::Files;
 use crate::args::{Global, RevokeNames, TrustAction, TrustArgs, TrustNames};
+use crate::consent::{self, changes, lines};
 use crate::exit::{Exit, Trouble};
 use crate::output::columns::{Cell, Columns};
 use crate::output::paint::Tone;
@@ -37,6 +38,9 @@ struct Entry {
     /// form; `elsewhere`: approved for another project.
     state: &'static str,
     approval: Approval,
+    /// That it was approved in another form, and what it was then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     consent: Option<Consent>,
 }
@@ -73,10 +77,10 @@ fn grant(files: &Files, names: &TrustNames) -> Result<(), Trouble> {
         }
     }
     let named = |entry: &Entry| names.all || names.names.contains(&entry.server);
-    let granted = entries.into_iter().filter(named).map(|entry| Granted {
-        approval: entry.approval,
-        server: entry.server,
-        file: entry.file,
+    let chosen = entries.iter().filter(|entry| named(entry));
+    let granted = chosen.filter_map(|entry| {
+        let consent = entry.consent.as_ref()?;
+        Some(consent::granted(consent, &entry.server, &entry.file))
     });
     Ok(files.approvals()?.grant(granted.collect())?)
 }
@@ -138,16 +142,19 @@ fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
     let needs = |definition: &&Definition| {
         definition.source.level == Level::Project && definition.transport.is_ok()
     };
-    let here = files.resolved.definitions.iter().filter(needs).map(|definition| {
-        let approval = definition.approval();
-        Entry {
-            server: definition.name.as_str().to_owned(),
-            file: definition.source.path.clone(),
+    let here = files.resolved.definitions.iter().filter(needs).filter_map(|definition| {
+        let consent = Consent::of(definition, &environment)?;
+        let (name, file) = (definition.name.as_str(), &definition.source.path);
+        let is_approved = approved.contains(&consent.approval);
+        Some(Entry {
+            server: name.to_owned(),
+            file: file.clone(),
             line: Some(definition.source.line),
-            state: if approved.contains(&approval) { "approved" } else { "waiting" },
-            approval,
-            consent: Consent::of(definition, &environment),
-        }
+            state: if is_approved { "approved" } else { "waiting" },
+            approval: consent.approval,
+            changes: if is_approved { vec![] } else { changes(&consent, name, file, granted) },
+            consent: Some(consent),
+        })
     });
     let mut entries: Vec<Entry> = here.collect();
     let known: BTreeSet<Approval> = entries.iter().map(|entry| entry.approval).collect();
@@ -158,6 +165,7 @@ fn gather(files: &Files, granted: &[Granted]) -> Vec<Entry> {
         line: None,
         state: if files.is_of_project(&granted.file) { "earlier" } else { "elsewhere" },
         approval: granted.approval,
+        changes: Vec::new(),
         consent: None,
     }));
     entries
@@ -180,7 +188,7 @@ fn text(global: &Global, files: &Files, entries: &[Entry]) -> String {
             Cell::new(tone, entry.state),
             Cell::new(Tone::Plain, files.short.line(&entry.file, entry.line)),
         ]);
-        for line in entry.consent.iter().flat_map(lines) {
+        for line in entry.changes.iter().cloned().chain(entry.consent.iter().flat_map(lines)) {
             table.note(Tone::Plain, format!("   {line}"));
         }
     }
@@ -200,36 +208,4 @@ fn text(global: &Global, files: &Files, entries: &[Entry]) -> String {
         line(count("elsewhere"), "more approved in other projects");
     }
     told
-}
-
-/// What a definition would do, safe for a terminal.
-fn lines(consent: &Consent) -> Vec<String> {
-    let safe = |text: &str| visible::one_line(text).into_owned();
-    let list = |what: &str, names: Vec<&str>| {
-        (!names.is_empty()).then(|| format!("{what} {}", safe(&names.join(", "))))
-    };
-    let act = match &consent.act {
-        Act::Run { command, args, cwd } => {
-            let words = std::iter::once(command).chain(args).map(|word| format!("{word:?}"));
-            let run = format!("runs {}", words.collect::<Vec<_>>().join(" "));
-            cwd.iter().fold(run, |run, cwd| format!("{run} in {cwd:?}"))
-        }
-        Act::Connect { url } => format!("connects to {url}"),
-        other => format!("{other:?}"),
-    };
-    let texts = |set: &'_ BTreeSet<String>| set.iter().cloned().collect::<Vec<String>>();
-    let (reads, shell, files) =
-        (texts(&consent.reads), texts(&consent.shell), texts(&consent.files));
-    let names =
-        |list: &'_ [String]| list.iter().map(String::as_str).collect::<Vec<&str>>().join(", ");
-    [
-        Some(safe(&act)),
-        list("sets", consent.sets.iter().map(String::as_str).collect()),
-        (!reads.is_empty()).then(|| format!("is given your {}", safe(&names(&reads)))),
-        (!shell.is_empty()).then(|| format!("runs in a shell: {}", safe(&names(&shell)))),
-        (!files.is_empty()).then(|| format!("reads {}", safe(&names(&files)))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }

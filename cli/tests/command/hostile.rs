@@ -119,8 +119,10 @@ fn whoever_is_asked_sees_what_would_run_and_nothing_runs_without_a_yes() {
         "git\\u{202e}hub",
         ".tidegate/mcp.json:1",
         "sh -c \"touch pwned\\u{1b}[8m\"",
-        "A, B",
-        "HOME",
+        "A=\"!touch pwned-value\"",
+        "B=\"${HOME}\"",
+        "HOME, and the rest of your environment",
+        "tidegate trust revoke $'git\\xe2\\x80\\xaehub'",
         "\"touch pwned-value\"",
     ] {
         assert!(told.contains(shown), "{shown}: {told:?}");
@@ -160,4 +162,20 @@ fn a_yes_runs_the_server_and_is_remembered_until_the_definition_changes() {
     let revoked = sandbox.bare(&["trust", "revoke", "theirs"]).output().unwrap();
     assert!(revoked.status.success(), "{}", stderr(&revoked));
     assert!(listed().contains("needs-approval"), "{}", listed());
+}
+
+#[test]
+fn a_yes_is_kept_if_the_next_question_is_interrupted() {
+    let sandbox = Sandbox::new(&json!({}));
+    let config = json!({ "mcpServers": { "a": demo("fast"), "b": demo("fast") } }).to_string();
+    fs::write(sandbox.path(".mcp.json"), config).unwrap();
+    let mut session = spawn_command(sandbox.bare(&["list"]), Some(PATIENCE_MS)).unwrap();
+    session.exp_string("[y/N] ").unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("[y/N] ").unwrap();
+    session.send_control('c').unwrap();
+    session.exp_eof().unwrap();
+    let told = sandbox.bare(&["trust"]).output().unwrap();
+    let states = |told: &str| told.lines().filter(|line| line.contains(" approved ")).count();
+    assert_eq!(states(stdout(&told)), 1, "{}", stdout(&told));
 }

@@ -5,12 +5,15 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::assignment::Assignment;
 use super::definition::{Definition, Transport};
 use super::environment::Environment;
+use super::secret;
 use super::template::{Part, Role};
 use crate::approval::Approval;
 
@@ -22,14 +25,19 @@ pub struct Consent {
     pub approval: Approval,
     /// What would be run or spoken to.
     pub act: Act,
-    /// The names of the environment variables or headers that it sets.
-    pub sets: Vec<String>,
+    /// The environment variables or headers that it sets.
+    pub sets: Vec<Assignment>,
+    /// The names of the user's variables that it would not get.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsets: Vec<String>,
     /// The names of the user's variables whose values it would be given.
     pub reads: BTreeSet<String>,
     /// The shell commands that would be run for their output.
     pub shell: BTreeSet<String>,
     /// The files that would be read for it.
     pub files: BTreeSet<String>,
+    /// Whether something here may be a secret, so that it should not be kept elsewhere.
+    pub confidential: bool,
 }
 
 /// What would be run or spoken to.
@@ -58,25 +66,40 @@ impl Consent {
     /// and so does nothing.
     #[must_use]
     pub fn of(definition: &Definition, environment: &Environment) -> Option<Self> {
-        let (act, sets) = match definition.transport.as_ref().ok()? {
+        let (act, sets, unsets) = match definition.transport.as_ref().ok()? {
             Transport::Stdio(stdio) => {
                 let (command, args) = (stdio.command.clone(), stdio.args.clone());
-                (Act::Run { command, args, cwd: stdio.cwd.clone() }, stdio.env.keys().collect())
+                let act = Act::Run { command, args, cwd: stdio.cwd.clone() };
+                let sets = stdio.env.iter().map(|(name, value)| Assignment::variable(name, value));
+                (act, sets.collect::<Vec<_>>(), stdio.env_unset.clone())
             }
             Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote) => {
-                let sets = remote.headers.keys().chain(remote.headers_env.keys());
-                (Act::Connect { url: remote.url.clone() }, sets.collect::<Vec<_>>())
+                let headers = remote.headers.iter();
+                let sets = headers.map(|(name, value)| Assignment::header(name, value));
+                let of_variables = remote.headers_env.iter();
+                let of_variables =
+                    of_variables.map(|(name, variable)| Assignment::header_of(name, variable));
+                (
+                    Act::Connect { url: remote.url.clone() },
+                    sets.chain(of_variables).collect(),
+                    vec![],
+                )
             }
         };
+        let confidential = act.has_secrets() || sets.iter().any(Assignment::may_be_secret);
         let mut consent = Self {
             approval: definition.approval(),
             act,
-            sets: sets.into_iter().cloned().collect(),
+            sets,
+            unsets,
             reads: BTreeSet::new(),
             shell: BTreeSet::new(),
             files: BTreeSet::new(),
+            confidential,
         };
         consent.look(definition, environment);
+        let mut lines = consent.shell.iter().map(String::as_str);
+        consent.confidential |= lines.any(|line| secret::is_in_any(line.split(' ')));
         Some(consent)
     }
 
@@ -105,6 +128,18 @@ impl Consent {
                 self.reads.extend(remote.headers_env.values().cloned());
             }
             Err(_) => {}
+        }
+    }
+}
+
+impl Act {
+    fn has_secrets(&self) -> bool {
+        match self {
+            Self::Run { command, args, cwd } => {
+                let words = core::iter::once(command).chain(args).chain(cwd);
+                secret::is_in_any(words.map(String::as_str))
+            }
+            Self::Connect { url } => secret::is_in_any([url.as_str()]),
         }
     }
 }

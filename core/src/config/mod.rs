@@ -5,6 +5,7 @@
 //! wins a function of the order of the files ([`resolve`]), and what a reload has to do a
 //! function of two sets of definitions ([`diff`]). One bad entry never hurts another (G55).
 
+pub mod assignment;
 mod auth;
 pub mod consent;
 pub mod definition;

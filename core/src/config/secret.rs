@@ -137,6 +137,21 @@ pub(super) fn in_address(url: &str, mut put: impl FnMut(&str) -> String) -> Stri
     replaced(url, &addresses(url), &mut put)
 }
 
+/// Whether a text is a secret as a whole, whatever it is for.
+pub(super) fn is_token(text: &str) -> bool {
+    tokens(text).first().is_some_and(|range| *range == (0..text.len()))
+}
+
+/// Whether some arguments have a secret in them.
+pub(super) fn is_in_any<'a>(args: impl IntoIterator<Item = &'a str>) -> bool {
+    let mut found = false;
+    in_arguments(args, |_| {
+        found = true;
+        String::new()
+    });
+    found
+}
+
 /// Whether a text is what a [`Redactor`](super::redact::Redactor) puts for a secret, and which
 /// number it has.
 pub(super) fn is_placeholder(text: &str) -> Option<u64> {
@@ -303,6 +318,7 @@ fn is_named(text: &str, word: &Range<usize>) -> bool {
         || before.ends_with("sha256:")
 }
 
+/// Whether the value of what has this name is a secret.
 pub(super) fn is_telling(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|word| name.contains(word))

@@ -234,7 +234,8 @@ fn who_is_asked_sees_what_would_be_run() {
     let consent = status.servers[0].consent.clone().unwrap();
     let (command, args, cwd) = ("run".into(), vec!["x".into()], Some("/c".into()));
     assert_eq!(consent.act, Act::Run { command, args, cwd });
-    assert_eq!(consent.sets, ["K", "L"]);
+    let sets: Vec<&str> = consent.sets.iter().map(|set| set.name.as_str()).collect();
+    assert_eq!(sets, ["K", "L"]);
     let connect = Request::Connect { op: OpId::new(9), server: "a".into() };
     project.play.host(connect);
     let skipped = OpResult::Skipped { reason: Skip::NeedsApproval };

@@ -26,7 +26,7 @@ async fn server(host: &Host) -> ServerStatus {
 fn yes(server: &ServerStatus) -> Vec<Granted> {
     let approval = server.consent.as_ref().unwrap().approval;
     let (server, file) = (server.name.to_string(), server.source.path.clone());
-    vec![Granted { approval, server, file }]
+    vec![Granted { approval, server, file, shown: Vec::new() }]
 }
 
 /// L2, G67: the trace of it holds no secret, and what was approved is approved in a replay.
