@@ -117,18 +117,24 @@ fn obstacle(files: &Files, it: &Definition, granted: &BTreeSet<Approval>) -> Opt
             "it is remote, and only stdio servers are started; it is skipped".to_owned(),
             "use a program that passes it on over stdio, or `disable` it".to_owned(),
         ),
-        Ok(Transport::Stdio(_)) => match checkup::fault(&files.places.cwd, it) {
-            Some(fault) => (Severity::Error, Category::Driver, fault.to_string(), way(&fault)),
-            None if it.source.level == Level::Project && !granted.contains(&it.approval()) => (
+        // What is not approved resolves nothing: a look at a path with a variable's value in it
+        // could tell somebody that value.
+        Ok(Transport::Stdio(_))
+            if it.source.level == Level::Project && !granted.contains(&it.approval()) =>
+        {
+            (
                 Severity::Info,
                 Category::Driver,
                 "it waits for your approval".to_owned(),
                 format!(
                     "see what it runs with `tidegate trust`, then: tidegate trust grant {name}"
                 ),
-            ),
-            None => return None,
-        },
+            )
+        }
+        Ok(Transport::Stdio(_)) => {
+            let fault = checkup::fault(&files.places.cwd, it)?;
+            (Severity::Error, Category::Driver, fault.to_string(), way(&fault))
+        }
     };
     let problem = Problem {
         severity,

@@ -131,6 +131,20 @@ fn the_doctor_sees_what_would_keep_a_server_from_running() {
     assert_eq!(said(&sandbox, &["doctor", "--config", "nofile"]).1, 2);
 }
 
+/// Looking at a path with the value of a variable in it can tell that value.
+#[test]
+fn the_doctor_looks_for_no_program_that_is_not_approved() {
+    let theirs = r#"{"mcpServers": {"new": {"command": "/no-such-place/${HOME}/program"}}}"#;
+    let sandbox = sandbox(&[(".tidegate/mcp.json", theirs)]);
+    let (text, code) = said(&sandbox, &["doctor"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("waits for your approval") && !text.contains("not found"), "{text}");
+    done(&sandbox, &["trust", "grant", "new"]);
+    let (text, code) = said(&sandbox, &["doctor"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("not found"), "{text}");
+}
+
 /// F-038, F-039.
 #[test]
 fn trust_shows_what_would_run_and_grants_and_takes_back_exactly_that() {
