@@ -14,7 +14,7 @@ use crate::ending::Told;
 use crate::exit::{Exit, Trouble};
 use crate::output::json::{self, Times};
 use crate::output::paint::{Paint, Tone};
-use crate::output::servers::{self, APPROVE};
+use crate::output::servers;
 use crate::output::tools::{self, Owner};
 use crate::output::{Screen, problems};
 use crate::session::{self, Ended, Plan, Session};
@@ -80,13 +80,14 @@ impl Listing {
     /// How to approve what needs approval, if anything does (F-039).
     fn approval(&self, paint: Paint) -> String {
         let needs = |server: &&ServerStatus| matches!(server.state, ServerState::NeedsApproval);
-        let count = self.status.servers.iter().filter(needs).count();
-        let told = match count {
+        let waiting = self.status.servers.iter().filter(needs);
+        let names: Vec<&str> = waiting.map(|server| server.name.as_str()).collect();
+        let told = match names.len() {
             0 => return String::new(),
             1 => "1 server of the project needs".to_owned(),
-            _ => format!("{count} servers of the project need"),
+            count => format!("{count} servers of the project need"),
         };
-        let text = format!("{told} your approval: {APPROVE}");
+        let text = format!("{told} your approval: {}", servers::how_to_approve(&names));
         format!("{}\n", paint.text(Tone::Waiting, &text))
     }
 }

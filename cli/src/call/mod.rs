@@ -126,7 +126,7 @@ async fn advice(session: &Session, found: &Found, error: &CallError) -> Vec<Stri
 /// What helps with a server that could not be called.
 fn unavailable(server: &ServerStatus) -> Vec<String> {
     if matches!(server.state, ServerState::NeedsApproval) {
-        return vec![servers::APPROVE.to_owned()];
+        return vec![servers::how_to_approve(&[server.name.as_str()])];
     }
     servers::tail(&server.stderr_tail, TAIL_LINES)
 }

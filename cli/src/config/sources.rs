@@ -15,6 +15,7 @@ use crate::args::Global;
 use crate::exit::{Exit, Trouble};
 use crate::output::columns::{Cell, Columns};
 use crate::output::paint::Tone;
+use crate::output::servers::how_to_approve;
 use crate::output::{self, Screen, json, visible};
 
 /// What `sources --json` prints.
@@ -203,10 +204,9 @@ fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
         return (Tone::Bad, line(why));
     }
     match server.fate {
-        Fate::Active if server.approved == Some(false) && !server.unsupported => (
-            Tone::Waiting,
-            format!("waits for your approval: tidegate trust grant {}", line(server.name)),
-        ),
+        Fate::Active if server.approved == Some(false) && !server.unsupported => {
+            (Tone::Waiting, format!("waits for your approval: {}", how_to_approve(&[server.name])))
+        }
         Fate::Active if server.unsupported => {
             (Tone::Faint, "skipped: it is remote, and only stdio servers are started".into())
         }

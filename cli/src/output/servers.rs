@@ -12,6 +12,7 @@ use super::columns::{Cell, Columns};
 use super::paint::Tone;
 use super::places::Places;
 use super::visible;
+use crate::consent::shell_word;
 
 /// How many lines of a failed server's standard error are shown.
 pub(crate) const TAIL_LINES: usize = 10;
@@ -66,7 +67,8 @@ fn source(server: &ServerStatus, places: &Places) -> String {
 
 /// Why a server is in its state, in one line of untrusted text, if there is anything to say.
 pub(crate) fn reason(server: &ServerStatus) -> Option<String> {
-    let approve = || format!("waits for your approval: {APPROVE}");
+    let approve =
+        || format!("waits for your approval: {}", how_to_approve(&[server.name.as_str()]));
     match &server.state {
         ServerState::Failed { failure } => Some(failure.describe(&server.name)),
         ServerState::Suspended { failure } => {
@@ -83,7 +85,27 @@ pub(crate) fn reason(server: &ServerStatus) -> Option<String> {
 }
 
 /// How to approve what the project brought along (F-039).
-pub(crate) const APPROVE: &str = "`tidegate trust` shows what it would run, `trust grant` approves it, --trust-project for one run";
+pub(crate) fn how_to_approve(names: &[&str]) -> String {
+    let words: Vec<String> = match names {
+        [] => Vec::new(),
+        [name] => vec![shell_word(name)],
+        // One that starts with a dash ends the options, so it comes only once.
+        _ if names.len() <= NAMES_MAX && !names.iter().any(|name| name.starts_with('-')) => {
+            names.iter().map(|name| shell_word(name)).collect()
+        }
+        _ => vec!["NAME".to_owned()],
+    };
+    let it = if names.len() == 1 { "it" } else { "they" };
+    let them = if names.len() == 1 { "it" } else { "them" };
+    format!(
+        "`tidegate trust grant {}` approves {them}, --trust-project for one run; `tidegate trust` \
+         shows what {it} would run",
+        words.join(" ")
+    )
+}
+
+/// How many names a suggested command has at most.
+const NAMES_MAX: usize = 4;
 
 /// How long it took to be ready or to fail, in milliseconds.
 pub(crate) fn time(server: &ServerStatus) -> Option<u64> {
@@ -256,7 +278,11 @@ mod tests {
     #[test]
     fn an_unapproved_server_says_how_to_approve_it() {
         let theirs = server("theirs", json!("needs-approval"), json!({}));
-        assert!(reason(&theirs).unwrap().ends_with(APPROVE));
+        assert!(reason(&theirs).unwrap().ends_with(&how_to_approve(&["theirs"])));
+        let told = how_to_approve(&["a b", "c"]);
+        assert!(told.starts_with("`tidegate trust grant 'a b' c` approves them"), "{told}");
+        let told = how_to_approve(&["a", "-b"]);
+        assert!(told.starts_with("`tidegate trust grant NAME` approves them"), "{told}");
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn sources_say_what_became_of_every_definition() {
     );
     let text = done(&sandbox, &["sources"]);
     for part in [
-        "waits for your approval: tidegate trust grant x",
+        "waits for your approval: `tidegate trust grant x` approves it, --trust-project for one run",
         "not used: the definition in .tidegate/mcp.json:2 is; the project's files come before the \
          user's",
         "switched off in .tidegate/mcp.json",
