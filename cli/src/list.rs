@@ -1,6 +1,6 @@
 //! `list`: the servers with their state, their tools, and what there is to mend.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tidegate_core::error::{Problem, Severity};
@@ -77,6 +77,21 @@ impl Listing {
             || self.status.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
+    /// The problems that are not the reason that stands at their server already.
+    fn unsaid(&self) -> Vec<Problem> {
+        let reasons: BTreeMap<&ServerName, String> = self
+            .status
+            .servers
+            .iter()
+            .filter_map(|server| Some((&server.name, servers::reason(server)?)))
+            .collect();
+        let is_said = |problem: &&Problem| {
+            let reason = problem.server.as_ref().and_then(|server| reasons.get(server));
+            reason.is_some_and(|reason| reason.contains(&problem.message))
+        };
+        self.status.problems.iter().filter(|problem| !is_said(problem)).cloned().collect()
+    }
+
     /// How to approve what needs approval, if anything does (F-039).
     fn approval(&self, paint: Paint) -> String {
         let needs = |server: &&ServerStatus| matches!(server.state, ServerState::NeedsApproval);
@@ -103,10 +118,11 @@ fn as_text(global: &Global, args: &ListArgs, listing: &Listing, session: &Sessio
     let places = &session.places;
     let detail = if global.verbose { servers::Detail::Full } else { servers::Detail::Short };
     let tools = &listing.catalog.tools;
+    let rest = listing.unsaid();
     let sections = [
         servers::render(&listing.status.servers, tools, places, detail, screen),
         tools::render(tools.iter().map(AsRef::as_ref), Owner::Hidden, args.schema.into(), screen),
-        problems::render(&listing.status.problems, places, screen),
+        problems::render(&rest, places, screen),
         listing.approval(screen.paint),
     ];
     let told: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();

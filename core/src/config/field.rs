@@ -54,13 +54,17 @@ impl Fields<'_, '_> {
 
     pub(super) fn ignored(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
         let noun = node.value.noun();
-        let message = format!("\"{key}\" should be {wanted} and is {noun}; it is ignored");
+        let server = self.server;
+        let message = format!(
+            "Server \"{server}\": \"{key}\" should be {wanted} and is {noun}; it is ignored"
+        );
         self.warning(node.line, key, Category::InvalidField, message);
     }
 
     pub(super) fn coerced(&mut self, node: &Node<'_>, key: &str, reading: &str) {
         let noun = node.value.noun();
-        let message = format!("\"{key}\" is {noun}; it is read as {reading}");
+        let server = self.server;
+        let message = format!("Server \"{server}\": \"{key}\" is {noun}; it is read as {reading}");
         self.warning(node.line, key, Category::CoercedValue, message);
     }
 
@@ -115,7 +119,16 @@ impl Fields<'_, '_> {
     /// A text, or the text of a number or a boolean.
     fn scalar(&mut self, node: &Node<'_>, ease: Ease, key: impl Fn() -> String) -> Option<String> {
         let text = match &node.value {
-            Value::Null => return None,
+            Value::Null => {
+                // To some tools it says that the host's variable is not passed on.
+                if ease != Ease::EnvValues {
+                    let (server, key) = (self.server, key());
+                    let message = format!("Server \"{server}\": \"{key}\" is null; it is left out");
+                    let category = Category::InvalidField;
+                    self.note(Severity::Info, node.line, &key, category, message);
+                }
+                return None;
+            }
             Value::Text(text) => return Some(text.to_string()),
             Value::Number(text) => text.to_string(),
             Value::Bool(value) => value.to_string(),
@@ -164,7 +177,7 @@ impl Fields<'_, '_> {
         match (&member.node.value, read) {
             (_, None) => {
                 let wanted = format!("should be a positive number of {counted}; it is ignored");
-                let message = format!("\"{}\" {wanted}", member.key);
+                let message = format!("Server \"{}\": \"{}\" {wanted}", self.server, member.key);
                 self.warning(member.node.line, &member.key, Category::InvalidField, message);
             }
             (Value::Text(_), Some(_)) => {

@@ -264,3 +264,16 @@ fn the_same_bytes_give_the_same_reading() {
     let text = r#"{"mcpServers":{"b":{"command":1},"a":{"command":"x","q":1},"a":{}}}"#;
     assert_eq!(vec![own(text)], vec![own(text)]);
 }
+
+#[test]
+fn what_is_read_otherwise_than_written_is_said_with_the_server() {
+    let text = r#"{"mcpServers":{"x":{"command":"c","args":[1],"env":{"A":2,"B":null}}}}"#;
+    let reading = read(&Source::inline("t", text), text.as_bytes());
+    let told: Vec<&str> = reading.problems.iter().map(|it| &*it.message).collect();
+    let wanted = [
+        "Server \"x\": \"args.0\" is a number; it is read as text",
+        "Server \"x\": \"env.A\" is a number; it is read as text",
+        "Server \"x\": \"env.B\" is null; it is left out",
+    ];
+    assert_eq!(told, wanted);
+}
