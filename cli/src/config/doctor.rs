@@ -9,6 +9,7 @@ use tidegate_core::error::{Category, OpenError, Problem, Severity};
 use tidegate_smol::checkup;
 
 use super::files::Files;
+use super::literal;
 use crate::args::Global;
 use crate::exit::{Exit, Trouble};
 use crate::output::paint::Tone;
@@ -103,7 +104,27 @@ fn findings(files: &Files, granted: &BTreeSet<Approval>) -> Vec<Finding> {
         .map(|problem| Finding { problem: problem.clone(), mend: mend(problem).map(String::from) });
     let servers = files.resolved.definitions.iter();
     let runs = |it: &&Definition| it.enabled && !files.forbidden.contains_key(&it.name);
-    told.chain(servers.filter(runs).filter_map(|it| obstacle(files, it, granted))).collect()
+    let of_server = |it| literals(it).into_iter().chain(obstacle(files, it, granted));
+    told.chain(servers.filter(runs).flat_map(of_server)).collect()
+}
+
+/// The values of a server that were probably meant otherwise.
+fn literals(it: &Definition) -> Vec<Finding> {
+    let mend = "write a placeholder of that tool, or define the server in Tidegate's own file";
+    let told = literal::literals(it).into_iter().map(|what| Finding {
+        problem: Problem {
+            severity: Severity::Warning,
+            category: Category::UnexpandedVariable,
+            file: Some(it.source.path.clone()),
+            line: Some(it.source.line),
+            column: None,
+            key: None,
+            server: Some(it.name.clone()),
+            message: format!("Server \"{}\": {what}", it.name),
+        },
+        mend: Some(mend.to_owned()),
+    });
+    told.collect()
 }
 
 /// What keeps a server that is switched on from running.

@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod doctor;
 pub(crate) mod files;
 mod foreign;
+mod literal;
 pub(crate) mod remove;
 pub(crate) mod sources;
 pub(crate) mod switch;

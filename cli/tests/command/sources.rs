@@ -251,3 +251,15 @@ fn the_schema_is_one_of_our_own_file() {
     let command = &schema["$defs"]["server"]["properties"]["command"]["type"];
     assert_eq!((command, &schema["type"]), (&json!("string"), &json!("object")));
 }
+
+#[test]
+fn the_doctor_warns_of_values_that_look_like_more_than_they_are() {
+    let theirs = r#"{"mcpServers": {"x": {"command": "sh",
+        "env": {"A": "!echo 1", "B": "${SET", "C": "plain!", "D": "${PATH}"}}}}"#;
+    let sandbox = sandbox(&[("mcp.json", theirs)]);
+    let (text, code) = said(&sandbox, &["doctor"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("\"env.A\" begins with \"!\""), "{text}");
+    assert!(text.contains("\"env.B\" has \"${\" in it without"), "{text}");
+    assert!(!text.contains("env.C") && !text.contains("env.D"), "{text}");
+}
