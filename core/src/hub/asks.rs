@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 use super::Hub;
 use super::losses::Losses;
 use super::ops::{Until, done};
+use super::reload::Reach;
 use super::slot::{Cached, Slot, Standing};
 
 /// What is asked of one server.
@@ -168,7 +169,7 @@ impl Hub {
         }
         self.resting = true;
         if let Some(reading) = &mut self.reading {
-            reading.starts = false;
+            reading.reach = reading.reach.min(Reach::Retries);
             reading.early.rest();
         }
         for name in Arc::clone(&self.order).iter() {

@@ -82,12 +82,6 @@ impl Hub {
         }
     }
 
-    /// Whether a start waits for the configuration, also one that every server was disconnected
-    /// after.
-    pub(super) fn has_unarmed_gate(&self) -> bool {
-        self.gates.iter().any(|gate| gate.wait == Wait::Config)
-    }
-
     /// Opens the gates whose time has come; asks the cache where the gate time has passed.
     pub(super) fn conclude_gates(&mut self, now: Timestamp, out: &mut Outbox) {
         let mut gates = core::mem::take(&mut self.gates);

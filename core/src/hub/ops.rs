@@ -15,7 +15,7 @@ use crate::time::{Deadline, Timestamp};
 
 use super::Hub;
 use super::gate::Gate;
-use super::reload::{Report, Why};
+use super::reload::Why;
 use super::slot::Standing;
 use super::straggler::Straggler;
 
@@ -48,6 +48,22 @@ impl Pending {
     pub(super) fn deadline(&self) -> Option<Deadline> {
         let Until::Await { since, timeout_ms: Some(ms), .. } = &self.until else { return None };
         Some(Deadline { at: since.plus(*ms), why: "await" })
+    }
+}
+
+/// What a reload did, in configuration order.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub(super) struct Report {
+    pub(super) started: Vec<ServerName>,
+    pub(super) restarted: Vec<ServerName>,
+    pub(super) stopped: Vec<ServerName>,
+    pub(super) kept: Vec<ServerName>,
+}
+
+impl Report {
+    pub(super) fn result(&self) -> OpResult {
+        let Self { started, restarted, stopped, kept } = self.clone();
+        OpResult::Reloaded { started, restarted, stopped, kept }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::organisation::Organisation;
 use crate::config::resolve::Resolved;
 use crate::config::{self, Definition, Source, Transport, diff::Change};
 use crate::error::{Category, Problem, Severity};
-use crate::event::{Event, OpResult, Skip};
+use crate::event::{Event, Skip};
 use crate::held::Held;
 use crate::id::{OpId, ReadId, ServerName};
 use crate::input::Found;
@@ -25,6 +25,7 @@ use crate::time::Timestamp;
 use super::Hub;
 use super::early::Early;
 use super::losses::Losses;
+use super::ops::Report;
 use super::slot::{Cached, Slot, Standing};
 use super::trust::needs_approval;
 
@@ -37,6 +38,18 @@ pub(super) enum Why {
     Reload(OpId),
     /// Something changed in its files.
     Changed,
+}
+
+/// How far a reading goes: as far as anybody wanted who asked for it.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) enum Reach {
+    /// What changed is followed.
+    #[default]
+    Changes,
+    /// What failed is tried again too, also if who asked for it waits no more.
+    Retries,
+    /// And what rests is started.
+    Wakes,
 }
 
 /// A configuration that is being read.
@@ -53,8 +66,7 @@ pub(super) struct Reading {
     legible: usize,
     /// Why the first one that could not be read could not.
     unreadable: Option<String>,
-    /// Whether a start asked for it, so that servers that rest are started again.
-    pub(super) starts: bool,
+    pub(super) reach: Reach,
     /// The read that will tell the rules of the organisation, and those rules.
     rules: Option<ReadId>,
     organisation: Organisation,
@@ -72,7 +84,7 @@ impl Reading {
     pub(super) fn digest(&self, age: impl Fn(ReadId) -> u64, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
         self.missing.iter().for_each(|(read, source)| (age(*read), source).hash(state));
-        (self.reloads.len(), self.starts).hash(state);
+        (self.reloads.len(), self.reach).hash(state);
         self.early.digest(state);
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
@@ -95,36 +107,23 @@ impl Reading {
     }
 }
 
-/// What a reload did, in configuration order.
-#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
-pub(super) struct Report {
-    pub(super) started: Vec<ServerName>,
-    pub(super) restarted: Vec<ServerName>,
-    pub(super) stopped: Vec<ServerName>,
-    pub(super) kept: Vec<ServerName>,
-}
-
-impl Report {
-    pub(super) fn result(&self) -> OpResult {
-        let Self { started, restarted, stopped, kept } = self.clone();
-        OpResult::Reloaded { started, restarted, stopped, kept }
-    }
-}
-
 impl Hub {
     /// Reads every source anew; a reload is answered when it is applied.
     pub(super) fn read_config(&mut self, now: Timestamp, why: Why, out: &mut Outbox) {
         self.watch_files(out);
         self.calm();
         let before =
-            self.reading.take().map(|reading| (reading.reloads, reading.starts, reading.early));
-        let (mut reloads, mut starts, mut early) = before.unwrap_or_default();
+            self.reading.take().map(|reading| (reading.reloads, reading.reach, reading.early));
+        let (mut reloads, mut reach, mut early) = before.unwrap_or_default();
         match why {
             Why::Start => {
-                starts = true;
+                reach = Reach::Wakes;
                 early.wake();
             }
-            Why::Reload(op) => reloads.push(op),
+            Why::Reload(op) => {
+                reach = reach.max(Reach::Retries);
+                reloads.push(op);
+            }
             Why::Changed => {}
         }
         let options = alloc::sync::Arc::clone(&self.options);
@@ -133,7 +132,7 @@ impl Hub {
             parts: Vec::new(),
             further: Vec::new(),
             reloads,
-            starts,
+            reach,
             early,
             legible: options.sources.iter().filter(|source| source.text.is_some()).count(),
             unreadable: None,
@@ -245,20 +244,19 @@ impl Hub {
 
     /// Ends a reading: what it says is followed.
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
-        let Some(Reading { reloads, starts, early, forbidden, .. }) = self.reading.take() else {
+        let Some(Reading { reloads, reach, early, forbidden, .. }) = self.reading.take() else {
             return;
         };
         self.forbidden = forbidden;
         self.problems.set_configured(resolved.problems, out);
         self.fates = resolved.fates;
-        if starts {
+        if reach == Reach::Wakes {
             self.wake();
         }
         let names = resolved.definitions.iter().map(|definition| &definition.name);
         let decided: Vec<ServerName> =
             names.filter(|name| self.is_undecided(name)).cloned().collect();
-        // A file that changed is no reason to try again what failed; who waits at a gate is (G31).
-        let retries = starts || !reloads.is_empty() || self.has_unarmed_gate();
+        let retries = reach >= Reach::Retries;
         let (mut report, mut skipped) = self.apply(resolved.definitions, retries, now, out);
         if !retries {
             self.let_rest(&decided, now, out);

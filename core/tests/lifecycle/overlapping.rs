@@ -54,6 +54,17 @@ fn a_gate_names_a_server_that_failed_while_its_start_read() {
     assert_eq!(named, 1, "{report:?}");
 }
 
+/// G16: what a reload set going goes on when nobody waits for it any more.
+#[test]
+fn a_reload_that_nobody_waits_for_starts_what_is_new_all_the_same() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.host(Request::DisconnectAll { op: OpId::new(0) });
+    play.host(Request::Reload { op: OpId::new(1) });
+    let read = read_of(&mut play);
+    play.host(connect(2, "a")).host(Request::StopWaiting { op: OpId::new(1) });
+    assert_eq!(opened_by(&mut play, read, FILE), ["a", "b"]);
+}
+
 /// G16: what came before it is applied before it, and what comes after it, after it.
 #[test]
 fn a_start_or_a_connect_after_the_disconnecting_of_all_is_heeded_while_the_first_start_reads() {
