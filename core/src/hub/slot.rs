@@ -121,7 +121,9 @@ impl Slot {
     /// Lays what the host said over a definition as it was read. One that is on its way out and
     /// configured again begins anew.
     pub(super) fn overrule(&mut self, definition: &mut Definition) {
-        self.switch = self.switch.filter(|_| self.standing != Standing::Removed);
+        if self.standing == Standing::Removed {
+            (self.switch, self.said) = (None, None);
+        }
         definition.enabled = self.switch.unwrap_or(definition.enabled);
     }
 

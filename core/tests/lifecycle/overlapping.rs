@@ -54,6 +54,23 @@ fn a_gate_names_a_server_that_failed_while_its_start_read() {
     assert_eq!(named, 1, "{report:?}");
 }
 
+/// G25: a server that is configured again while it leaves is news, whatever state it is in.
+#[test]
+fn a_server_that_is_back_and_disconnected_at_once_is_told_of() {
+    let (mut play, read) = reading();
+    opened_by(&mut play, read, FILE);
+    play.connect(0).connect(1).host(Request::Reload { op: OpId::new(1) });
+    let read = read_of(&mut play);
+    opened_by(&mut play, read, r#"{"mcpServers":{"a":{"command":"a"}}}"#);
+    play.host(Request::Reload { op: OpId::new(2) });
+    let read = read_of(&mut play);
+    let before = play.events.len();
+    play.host(disconnect(3, "b"));
+    opened_by(&mut play, read, FILE);
+    let back = Event::ServerChanged { server: "b".into(), state: ServerState::Disconnected };
+    assert!(play.events.iter().skip(before).any(|event| *event == back), "{:?}", play.events);
+}
+
 /// G16: what a reload set going goes on when nobody waits for it any more.
 #[test]
 fn a_reload_that_nobody_waits_for_starts_what_is_new_all_the_same() {
