@@ -1,8 +1,10 @@
 //! The command line: what can be asked for, and how the help words it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use tidegate_core::config::Places;
+use tidegate_smol::places::Directories;
 
 use crate::exit::Trouble;
 use crate::output::Form;
@@ -99,6 +101,17 @@ impl Global {
     /// The gate, in milliseconds.
     pub(crate) fn gate_ms(&self) -> u64 {
         self.gate.unwrap_or(GATE_MS)
+    }
+
+    /// The project, and where its configuration is looked for.
+    ///
+    /// # Errors
+    /// If the project's directory or a path cannot be used.
+    pub(crate) fn places(&self, directories: &Directories) -> Result<Places, Trouble> {
+        let cwd = self.cwd.as_deref().unwrap_or_else(|| Path::new("."));
+        directories
+            .places(cwd, &self.config)
+            .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))
     }
 
     /// Refuses flags that `command` has no use for: nobody should believe that they did something.

@@ -3,12 +3,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use futures_lite::future;
-use tidegate_core::config::{Level, Places, Provider, Source};
-use tidegate_core::error::{Category, Problem, Severity};
+use tidegate_core::config::{Level, Provider, Source};
+use tidegate_core::error::{Problem, Severity};
 use tidegate_core::event::StartReport;
 use tidegate_core::hub::policy::Trust;
 use tidegate_core::hub::status::{ServerStatus, Status};
@@ -69,10 +69,7 @@ impl Plan {
     /// If the project's directory or a path cannot be used.
     pub(crate) fn new(global: &Global, only: &[&str]) -> Result<Self, Trouble> {
         let directories = Directories::find();
-        let cwd = global.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-        let places: Places = directories
-            .places(&cwd, &global.config)
-            .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))?;
+        let places = global.places(&directories)?;
         let mut options = Options::new(&places.cwd, places.sources());
         options.home = places.home;
         options.only = global
@@ -236,15 +233,7 @@ impl Session {
 
     /// What to do about a problem if it is that a file the user named cannot be read.
     pub(crate) fn unreadable(&self, problem: &Problem) -> Option<Trouble> {
-        let whole_file = matches!(
-            problem.category,
-            Category::UnreadableFile
-                | Category::FileTooLarge
-                | Category::EncodingInvalid
-                | Category::SyntaxError
-                | Category::DepthLimit
-                | Category::WrongRootType
-        );
+        let whole_file = problem.category.is_of_whole_file();
         let named = problem.file.as_ref().is_some_and(|file| self.named.contains(file));
         (whole_file && named && problem.severity == Severity::Error)
             .then(|| Trouble::Usage(problems::one_line(problem, &self.places)))

@@ -380,6 +380,22 @@ pub enum Category {
     Driver,
 }
 
+impl Category {
+    /// Whether it is about a whole file, of which nothing could be read.
+    #[must_use]
+    pub const fn is_of_whole_file(self) -> bool {
+        matches!(
+            self,
+            Self::UnreadableFile
+                | Self::FileTooLarge
+                | Self::EncodingInvalid
+                | Self::SyntaxError
+                | Self::DepthLimit
+                | Self::WrongRootType
+        )
+    }
+}
+
 /// Something a person may want to mend: in which file, at which line, about which server.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Problem {

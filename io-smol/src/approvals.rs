@@ -7,14 +7,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tidegate_core::approval::Approval;
 use tidegate_core::input::Found;
 
 use crate::files::{create_private, read, replace};
+use crate::whole_file::wait_for_lock;
 
 /// The form of the file. Another one is not read, and never overwritten.
 const VERSION: u32 = 1;
@@ -24,7 +24,6 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// How long another process may hold the lock; it needs it for milliseconds.
 const LOCK_MAX: Duration = Duration::from_secs(5);
-const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// The user's approvals, in `approvals.json` in a directory that need not exist.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -129,18 +128,12 @@ impl Approvals {
         let path = self.dir.join("approvals.lock");
         let mut open = OpenOptions::new();
         let file = open.write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        let until = Instant::now() + LOCK_MAX;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    thread::sleep(LOCK_PAUSE);
-                }
-                Err(TryLockError::WouldBlock) => {
-                    let message = format!("{} is held by another process", path.display());
-                    return Err(io::Error::new(ErrorKind::WouldBlock, message));
-                }
+        match wait_for_lock(&file, LOCK_MAX) {
+            Ok(()) => Ok(file),
+            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::WouldBlock) => {
+                let message = format!("{} is held by another process", path.display());
+                Err(io::Error::new(ErrorKind::WouldBlock, message))
             }
         }
     }
@@ -151,6 +144,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
+    use std::thread;
 
     use super::*;
 

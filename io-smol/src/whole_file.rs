@@ -180,15 +180,20 @@ fn followed(path: &Path) -> Result<PathBuf, FileError> {
 fn lock(folder: &Path, file: &Path) -> Result<File, FileError> {
     let locking = |error| system(folder, Doing::Locking, error);
     let opened = File::open(folder).map_err(locking)?;
-    let end = Instant::now() + LOCK_MAX;
+    match wait_for_lock(&opened, LOCK_MAX) {
+        Ok(()) => Ok(opened),
+        Err(TryLockError::Error(error)) => Err(locking(error)),
+        Err(TryLockError::WouldBlock) => Err(FileError::Busy { path: file.to_owned() }),
+    }
+}
+
+/// Takes the lock on an open file or folder, unless another process keeps it for `longest`.
+pub(crate) fn wait_for_lock(opened: &File, longest: Duration) -> Result<(), TryLockError> {
+    let end = Instant::now() + longest;
     loop {
         match opened.try_lock() {
-            Ok(()) => return Ok(opened),
-            Err(TryLockError::Error(error)) => return Err(locking(error)),
-            Err(TryLockError::WouldBlock) if Instant::now() >= end => {
-                return Err(FileError::Busy { path: file.to_owned() });
-            }
-            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(LOCK_PAUSE),
+            done => return done,
         }
     }
 }

@@ -51,11 +51,8 @@ impl Files {
     /// # Errors
     /// If the project's directory or a path cannot be used.
     pub(crate) fn read(global: &Global) -> Result<Self, Trouble> {
-        let cwd = global.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
         let directories = Directories::find();
-        let places = directories
-            .places(&cwd, &global.config)
-            .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))?;
+        let places = global.places(&directories)?;
         let short = Short::new(places.cwd.as_ref());
         let sources = places.sources();
         let mut files = Self {

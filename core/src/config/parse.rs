@@ -60,16 +60,8 @@ impl Reading {
     pub fn is_whole(&self) -> bool {
         let breaks = |problem: &Problem| {
             problem.severity == Severity::Error
-                && matches!(
-                    problem.category,
-                    Category::UnreadableFile
-                        | Category::FileTooLarge
-                        | Category::EncodingInvalid
-                        | Category::SyntaxError
-                        | Category::DepthLimit
-                        | Category::WrongRootType
-                        | Category::WrongSectionType
-                )
+                && (problem.category.is_of_whole_file()
+                    || problem.category == Category::WrongSectionType)
         };
         // A file that was emptied to be written anew says nothing of its own accord.
         let empty = |problem: &Problem| problem.category == Category::EmptyFile;
