@@ -3,6 +3,7 @@
 //! Floor 0. Imperative, and each answered by facts as [`Fact`](crate::input::Fact) says. A new
 //! variant is a breaking change for drivers.
 
+mod exchange;
 mod text;
 
 use alloc::collections::BTreeMap;
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::canon::Fingerprint;
-use crate::id::{AnswerId, ConnId, ReadId, ServerName};
+use crate::id::{AnswerId, ConnId, ExchangeId, ReadId, ServerName};
 
+pub use exchange::{FilledRemote, HttpRequest, Method, Remote, SessionId};
 pub use text::{Fill, Text};
 
 /// One order to the driver.
@@ -101,10 +103,38 @@ pub enum Command {
         /// The attempt.
         conn: ConnId,
     },
-    /// End the server's process group (SIGKILL), whatever it does.
+    /// End the server's process group (SIGKILL), whatever it does; of a remote server, break off
+    /// every exchange and forget what was kept.
     Kill {
         /// The attempt.
         conn: ConnId,
+    },
+    /// Keep where a remote server is, for the exchanges of this attempt; answered at once and
+    /// without asking the server by `Opened`, or by `OpenFailed` if the address or a header can
+    /// not be used.
+    Connect {
+        /// The attempt.
+        conn: ConnId,
+        /// Whose, for people.
+        server: ServerName,
+        /// Where it is.
+        remote: Remote,
+    },
+    /// Make one HTTP exchange with the server; answered by `Head`, `Body` and `ExchangeEnded`.
+    Exchange {
+        /// The attempt.
+        conn: ConnId,
+        /// The exchange.
+        exchange: ExchangeId,
+        /// What is asked.
+        request: HttpRequest,
+    },
+    /// Break an exchange off: what it holds is free at once, and no fact comes of it any more.
+    Abort {
+        /// The attempt.
+        conn: ConnId,
+        /// The exchange.
+        exchange: ExchangeId,
     },
     /// Stop waiting for an attempt that even `Kill` did not end, or whose start was never
     /// reported; no fact comes of it any more. A process that turns out to run later is killed

@@ -5,6 +5,7 @@
 
 mod ask;
 mod call;
+mod exchange;
 mod open;
 
 use alloc::string::{String, ToString as _};
@@ -17,6 +18,7 @@ use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 
 pub use ask::{AskError, Missing};
 pub use call::CallError;
+pub use exchange::{ConnectStep, ExchangeError, ExchangeFault, Sent};
 pub use open::{OpenError, WhosePath};
 
 /// How a process ended.

@@ -67,6 +67,11 @@ counted_id!(
     "r"
 );
 counted_id!(
+    /// One HTTP exchange of an attempt. Never reused by it; two attempts may use the same.
+    ExchangeId,
+    "x"
+);
+counted_id!(
     /// One answer the core asked the driver for: what a command prints, or what a person says.
     /// Never reused; the driver keeps the text under it.
     AnswerId,

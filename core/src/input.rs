@@ -4,6 +4,8 @@
 //! [`Runtime::handle_timeout`](crate::runtime::Runtime::handle_timeout), so a run *is* a list of
 //! (time, input). Requests are imperative, facts are past tense.
 
+mod head;
+
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
@@ -11,8 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
 use crate::bytes::{Bytes, Json};
-use crate::error::{AskError, Exit, OpenError};
-use crate::id::{AnswerId, CallId, ConnId, OpId, ReadId, ServerName};
+use crate::error::{AskError, ExchangeError, Exit, OpenError};
+use crate::id::{AnswerId, CallId, ConnId, ExchangeId, OpId, ReadId, ServerName};
+
+pub use head::HttpHead;
 
 /// One thing that happens to the machine.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -178,10 +182,12 @@ pub enum Target {
 
 /// What the driver can report.
 ///
-/// The driver's half of the contract: per `Open` exactly one `Opened` or `OpenFailed`; after
-/// `Opened` exactly one `Closed`, and nothing for that connection after it; per `ReadConfig`,
-/// `ReadApprovals` and `ReadCache` exactly one answer; per `Ask` exactly one, unless it was told
-/// to stop.
+/// The driver's half of the contract: per `Open` or `Connect` exactly one `Opened` or
+/// `OpenFailed`; after `Opened` exactly one `Closed`, and nothing for that connection after it;
+/// per `ReadConfig`, `ReadApprovals` and `ReadCache` exactly one answer; per `Ask` exactly one,
+/// unless it was told to stop; per `Exchange` at most one `Head`, then any number of `Body`, then
+/// exactly one `ExchangeEnded`, which is a success only after a `Head`, unless it was broken off
+/// or its attempt was closed.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -222,14 +228,15 @@ pub enum Fact {
         /// Whether there is an answer; the driver keeps what it is.
         result: Result<(), AskError>,
     },
-    /// The server's process runs.
+    /// The server's process runs, or it is known where a remote server is.
     Opened {
         /// The attempt.
         conn: ConnId,
         /// The process, if it is one.
         pid: Option<u32>,
     },
-    /// The server's process could not be started. Nothing more comes for this attempt.
+    /// The server's process could not be started, or a remote server's address cannot be used.
+    /// Nothing more comes for this attempt.
     OpenFailed {
         /// The attempt.
         conn: ConnId,
@@ -260,11 +267,39 @@ pub enum Fact {
         /// The attempt.
         conn: ConnId,
     },
-    /// The server's process and every process of its group are gone. Nothing more comes.
+    /// A server began to answer an exchange.
+    Head {
+        /// The attempt.
+        conn: ConnId,
+        /// The exchange.
+        exchange: ExchangeId,
+        /// What it said so far.
+        head: HttpHead,
+    },
+    /// A part of the body of an answer.
+    Body {
+        /// The attempt.
+        conn: ConnId,
+        /// The exchange.
+        exchange: ExchangeId,
+        /// What came, cut anywhere, 64 KiB at most.
+        bytes: Bytes,
+    },
+    /// An exchange is over.
+    ExchangeEnded {
+        /// The attempt.
+        conn: ConnId,
+        /// The exchange.
+        exchange: ExchangeId,
+        /// Whether its answer is complete.
+        end: Result<(), ExchangeError>,
+    },
+    /// The server's process and every process of its group are gone, or after `Kill` every
+    /// exchange with a remote server. Nothing more comes.
     Closed {
         /// The attempt.
         conn: ConnId,
-        /// How the process ended.
+        /// How the process ended; `Unknown` where there was none.
         exit: Exit,
     },
 }

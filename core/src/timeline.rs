@@ -13,10 +13,11 @@
 //!    250ms ! GateOpened o0 after 250ms connected=[fast] deferred=[slow]
 //! ```
 
+mod exchange;
+mod message;
+
 use alloc::string::{String, ToString as _};
 use core::fmt::{self, Display, Formatter, Write};
-
-use serde_json::Value;
 
 use crate::command::{Command, Launch, Question};
 use crate::error::{Problem, Severity};
@@ -25,10 +26,10 @@ use crate::input::{Fact, Found, Input, NewCall, Request, Target};
 use crate::time::Timestamp;
 use crate::trace::TraceLine;
 
+use message::{Body, Messages};
+
 /// How much of a text that is not a message is shown, in characters.
 const SHOWN_CHARS: usize = 60;
-/// The longest message that is read to be named, in bytes.
-const NAMED_BYTES: usize = 64 * 1024;
 
 impl Display for TraceLine {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -165,6 +166,16 @@ impl Display for Text<'_, Fact> {
             }
             Fact::OutputEnded { conn } => write!(f, "OutputEnded {conn}"),
             Fact::InputFailed { conn } => write!(f, "InputFailed {conn}"),
+            Fact::Head { conn, exchange, head } => {
+                write!(f, "Head {conn} {exchange} {}", Text(head))
+            }
+            Fact::Body { conn, exchange, bytes } => {
+                write!(f, "Body {conn} {exchange} {}", Body(bytes))
+            }
+            Fact::ExchangeEnded { conn, exchange, end } => {
+                write!(f, "ExchangeEnded {conn} {exchange}")?;
+                end.as_ref().map_or_else(|error| write!(f, ": {}", Text(error)), |()| Ok(()))
+            }
             Fact::Closed { conn, exit } => write!(f, "Closed {conn}: {exit}"),
         }
     }
@@ -205,6 +216,13 @@ impl Display for Text<'_, Command> {
             Command::CloseInput { conn } => write!(f, "CloseInput {conn}"),
             Command::Terminate { conn } => write!(f, "Terminate {conn}"),
             Command::Kill { conn } => write!(f, "Kill {conn}"),
+            Command::Connect { conn, server, remote } => {
+                write!(f, "Connect {conn} {server}: {}", Text(remote))
+            }
+            Command::Exchange { conn, exchange, request } => {
+                write!(f, "Exchange {conn} {exchange} {}", Text(request))
+            }
+            Command::Abort { conn, exchange } => write!(f, "Abort {conn} {exchange}"),
             Command::Abandon { conn } => write!(f, "Abandon {conn}"),
         }
     }
@@ -352,75 +370,6 @@ fn listed<T>(
         each(f, item)?;
     }
     f.write_str("]")
-}
-
-/// Bytes on a pipe: each message named, everything else quoted and cut.
-struct Messages<'a>(&'a [u8]);
-
-impl Display for Messages<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("0 bytes");
-        }
-        let lines = self.0.split_inclusive(|byte| *byte == b'\n');
-        for (at, line) in lines.enumerate() {
-            if at > 0 {
-                f.write_str(", ")?;
-            }
-            let whole = line.ends_with(b"\n") && line.len() <= NAMED_BYTES;
-            match whole.then(|| serde_json::from_slice(line)) {
-                Some(Ok(Value::Object(message))) => Message(&message).fmt(f)?,
-                Some(Ok(Value::Array(batch))) => write!(f, "batch of {}", batch.len())?,
-                Some(Ok(_) | Err(_)) | None => {
-                    let text = String::from_utf8_lossy(line);
-                    write!(f, "{}", Cut(&text))?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A JSON-RPC message: `initialize#0`, `result#0`, `error#2 -32601`, `tools/call#2 echo`.
-struct Message<'a>(&'a serde_json::Map<String, Value>);
-
-impl Display for Message<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let member = |name: &str| self.0.get(name);
-        match (member("method"), member("error"), member("result")) {
-            (Some(method), _, _) => write!(f, "{}", Cut(method.as_str().unwrap_or("?")))?,
-            (None, Some(_), _) => f.write_str("error")?,
-            (None, None, Some(_)) => f.write_str("result")?,
-            (None, None, None) => f.write_str("object")?,
-        }
-        if let Some(id) = member("id") {
-            write!(f, "#{}", Cut(&alloc::format!("{id}")))?;
-        }
-        let inner = |outer: &str, name: &str| member(outer).and_then(|value| value.get(name));
-        if let Some(code) = inner("error", "code") {
-            write!(f, " {}", Cut(&alloc::format!("{code}")))?;
-        }
-        if let Some(of) = inner("params", "requestId") {
-            write!(f, " of #{}", Cut(&alloc::format!("{of}")))?;
-        }
-        if let Some(name) = inner("params", "name").and_then(Value::as_str) {
-            write!(f, " {}", Cut(name))?;
-        }
-        if let Some(uri) = inner("params", "uri").and_then(Value::as_str) {
-            write!(f, " {}", Cut(uri))?;
-        }
-        for (list, what) in [
-            ("tools", "tools"),
-            ("resources", "resources"),
-            ("resourceTemplates", "templates"),
-            ("prompts", "prompts"),
-        ] {
-            if let Some(entries) = inner("result", list).and_then(Value::as_array) {
-                write!(f, " ({} {what})", entries.len())?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The first eight characters of a key, enough to tell a handful apart.

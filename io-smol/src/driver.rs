@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tidegate_core::command::Command;
-use tidegate_core::error::{Category, Problem, Severity};
+use tidegate_core::error::{Category, OpenError, Problem, Severity};
 use tidegate_core::event::{Event, Outcome};
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::options::Options;
@@ -331,6 +331,11 @@ impl Driver {
             Command::CloseInput { conn } => self.connections.close_input(conn),
             Command::Terminate { conn } => self.connections.signal(conn, Signal::TERM),
             Command::Kill { conn } => self.connections.signal(conn, Signal::KILL),
+            Command::Connect { conn, .. } => {
+                let error = OpenError::Unsupported { transport: "http".into() };
+                self.inbox.report(Message::Fact(Fact::OpenFailed { conn, error }));
+            }
+            Command::Exchange { .. } | Command::Abort { .. } => {}
             Command::Abandon { conn } => self.connections.abandon(conn),
         }
     }

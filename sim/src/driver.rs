@@ -156,6 +156,8 @@ impl Driver {
             }
             Command::Terminate { conn } => self.each(conn, |process| process.handle_terminate(now)),
             Command::Kill { conn } => self.each(conn, |process| process.handle_kill(now)),
+            // No machine orders these yet.
+            Command::Connect { .. } | Command::Exchange { .. } | Command::Abort { .. } => {}
             Command::Abandon { conn } => self.abandon(conn),
         }
     }

@@ -152,7 +152,7 @@ impl Picture {
 
     fn command(&mut self, at: Timestamp, command: &Command) {
         match command {
-            Command::Open { conn, server, .. } => {
+            Command::Open { conn, server, .. } | Command::Connect { conn, server, .. } => {
                 let lane = self.lane(server);
                 self.processes.insert(*conn, lane);
                 self.enter(at, *conn, Stage::Spawn);
@@ -174,6 +174,8 @@ impl Picture {
             | Command::DropCache { .. }
             | Command::Ask { .. }
             | Command::StopAsking { .. }
+            | Command::Exchange { .. }
+            | Command::Abort { .. }
             | Command::Send { .. } => {}
         }
     }

@@ -34,6 +34,21 @@ pub enum OpenError {
         /// The directory, after `~` and relative paths were resolved.
         cwd: String,
     },
+    /// This driver does not speak the server's transport.
+    Unsupported {
+        /// The transport: `http`.
+        transport: String,
+    },
+    /// Its address is none that requests can be sent to.
+    InvalidAddress {
+        /// What is wrong with it, without the address, which may hold a secret.
+        message: String,
+    },
+    /// One of its headers cannot be sent.
+    InvalidHeader {
+        /// The name of the header.
+        name: String,
+    },
     /// The operating system refused for another reason.
     Other {
         /// The operating system's own words.
@@ -69,6 +84,13 @@ impl fmt::Display for OpenError {
             }
             Self::NotExecutable { command } => write!(f, "command {command:?} is not executable"),
             Self::NoDirectory { cwd } => write!(f, "working directory {cwd:?} does not exist"),
+            Self::Unsupported { transport } => {
+                write!(f, "the transport {transport:?} is not spoken here")
+            }
+            Self::InvalidAddress { message } => write!(f, "its address cannot be used: {message}"),
+            Self::InvalidHeader { name } => {
+                write!(f, "the header {name:?} is none that can be sent")
+            }
             Self::Other { message } => f.write_str(message),
         }
     }

@@ -241,6 +241,9 @@ impl Hub {
             Fact::InputFailed { conn } => self.with_server(conn, now, out, |server, out| {
                 server.handle_pipe_ended(now, Cause::InputClosed, out)
             }),
+            Fact::Head { .. } | Fact::Body { .. } | Fact::ExchangeEnded { .. } => {
+                self.stale_facts += 1;
+            }
             Fact::Closed { conn, exit } => {
                 self.with_server(conn, now, out, |server, out| server.handle_closed(now, exit, out))
             }

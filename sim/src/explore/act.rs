@@ -186,6 +186,9 @@ fn fact_name(input: &Input) -> &'static str {
         Fact::Complained { .. } => "complained",
         Fact::OutputEnded { .. } => "output ended",
         Fact::InputFailed { .. } => "input failed",
+        Fact::Head { .. } => "head",
+        Fact::Body { .. } => "body",
+        Fact::ExchangeEnded { .. } => "exchange ended",
         Fact::Closed { .. } => "closed",
         _ => "another fact",
     }

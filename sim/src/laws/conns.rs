@@ -174,6 +174,8 @@ impl Conns {
             | Command::DropCache { .. }
             | Command::Ask { .. }
             | Command::StopAsking { .. } => return Ok(()),
+            Command::Connect { conn, server, remote: _ } => return self.open(*conn, server, now),
+            Command::Exchange { conn, .. } | Command::Abort { conn, .. } => (conn, Rung::None),
             Command::Open { conn, server, launch: _ } => return self.open(*conn, server, now),
             Command::Send { conn, .. } => (conn, Rung::None),
             Command::CloseInput { conn } => (conn, Rung::CloseInput),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
-use tidegate_core::error::CallError;
+use tidegate_core::error::{CallError, OpenError};
 use tidegate_core::event::{Event, Outcome, StartReport};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, ConnId, OpId};
@@ -209,6 +209,12 @@ impl Owner {
                 };
                 self.happened(fact);
             }
+            // This driver speaks to processes only.
+            Command::Connect { conn, .. } => {
+                let error = OpenError::Unsupported { transport: "http".into() };
+                self.happened(Fact::OpenFailed { conn, error });
+            }
+            Command::Exchange { .. } | Command::Abort { .. } => {}
             Command::Send { conn, bytes } => self.with(conn, |server| server.send(bytes)),
             Command::CloseInput { conn } => self.with(conn, Server::close_input),
             Command::Terminate { conn } => self.with(conn, |server| server.group().terminate()),
