@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tidegate_core::command::{Fill, Launch, Question};
+use tidegate_core::command::{Fill, FilledRemote, Launch, Question, Remote};
 use tidegate_core::error::AskError;
 use tidegate_core::id::AnswerId;
 
@@ -167,12 +167,21 @@ impl Answers {
 
     /// What is to be run, with every gap filled.
     pub(crate) fn fill(&self, launch: Launch) -> Program {
-        let filled = launch.filled(|gap| match gap {
+        let filled = launch.filled(|gap| self.find(gap));
+        Program { written: launch, filled }
+    }
+
+    /// Where a remote server is, with every gap filled.
+    pub(crate) fn fill_remote(&self, remote: &Remote) -> FilledRemote {
+        remote.filled(|gap| self.find(gap))
+    }
+
+    fn find(&self, gap: &Fill) -> Option<String> {
+        match gap {
             Fill::Variable(name) => env::var(name).ok(),
             Fill::Answer(ask) => self.known.get(ask).map(|Secret(answer)| answer.clone()),
             Fill::Plain(text) => Some(text.clone()),
-        });
-        Program { written: launch, filled }
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use tidegate_core::id::ConnId;
 use tidegate_core::input::Fact;
 
 use crate::pipe::{READ_BYTES, Read, Reader, Writer, Written};
-use crate::pollset::{End, PollSet, Source};
+use crate::pollset::{End, Interest, PollSet, Source};
 use crate::process::{Process, Signal};
 use crate::spawn::Started;
 
@@ -94,11 +94,11 @@ impl Connection {
         let output = Reader::new(pipes.output)?;
         let errors = Reader::new(pipes.errors)?;
         let input = Writer::new(pipes.input)?;
-        poll.watch(output.as_fd(), Source { conn, end: End::Output })?;
-        poll.watch(errors.as_fd(), Source { conn, end: End::Errors })?;
+        poll.watch(output.as_fd(), Source::Process { conn, end: End::Output }, Interest::Read)?;
+        poll.watch(errors.as_fd(), Source::Process { conn, end: End::Errors }, Interest::Read)?;
         let exit_fd = process.exit_fd().ok();
         if let Some(exit_fd) = &exit_fd {
-            poll.watch(exit_fd.as_fd(), Source { conn, end: End::Exit })?;
+            poll.watch(exit_fd.as_fd(), Source::Process { conn, end: End::Exit }, Interest::Read)?;
         }
         Ok(Self {
             conn,
@@ -149,7 +149,7 @@ impl Connection {
     /// Writes what the pipe takes.
     pub(crate) fn flush(&mut self, shared: &mut Shared) {
         let Some(input) = &mut self.input else { return };
-        let source = Source { conn: self.conn, end: End::Input };
+        let source = Source::Process { conn: self.conn, end: End::Input };
         match input.flush() {
             Written::All if self.closing => self.drop_input(shared),
             Written::All if self.blocked => {
@@ -158,7 +158,7 @@ impl Connection {
             }
             Written::All => {}
             Written::Blocked if self.blocked => {}
-            Written::Blocked => match shared.poll.watch(input.as_fd(), source) {
+            Written::Blocked => match shared.poll.watch(input.as_fd(), source, Interest::Write) {
                 Ok(()) => self.blocked = true,
                 Err(_) => self.break_input(shared),
             },
@@ -176,7 +176,7 @@ impl Connection {
             }
             Read::Nothing => {}
             Read::End => {
-                shared.poll.forget(output.as_fd(), Source { conn, end: End::Output });
+                shared.poll.forget(output.as_fd(), Source::Process { conn, end: End::Output });
                 self.output = None;
                 self.look_soon();
                 shared.facts.push_back(Fact::OutputEnded { conn });
@@ -194,7 +194,7 @@ impl Connection {
             }
             Read::Nothing => {}
             Read::End => {
-                shared.poll.forget(errors.as_fd(), Source { conn, end: End::Errors });
+                shared.poll.forget(errors.as_fd(), Source::Process { conn, end: End::Errors });
                 self.errors = None;
             }
         }
@@ -203,7 +203,9 @@ impl Connection {
     /// Notes that the leader has ended: from here on its group is looked at.
     pub(crate) fn lose_leader(&mut self, exit: Exit, now: Instant, shared: &mut Shared) {
         if let Some(exit_fd) = self.exit_fd.take() {
-            shared.poll.forget(exit_fd.as_fd(), Source { conn: self.conn, end: End::Exit });
+            shared
+                .poll
+                .forget(exit_fd.as_fd(), Source::Process { conn: self.conn, end: End::Exit });
         }
         self.leaderless = Some(Leaderless { exit, next: now, pause: LOOK_PAUSE_MIN });
         // A wrapper that leaves its server behind exits with success. A server that fails is over,
@@ -234,7 +236,7 @@ impl Connection {
     pub(crate) fn end(mut self, shared: &mut Shared) {
         let conn = self.conn;
         if let Some(errors) = self.errors.take() {
-            let source = Source { conn, end: End::Errors };
+            let source = Source::Process { conn, end: End::Errors };
             rest(errors, source, shared, |bytes| Fact::Complained { conn, bytes });
         }
         self.end_output(shared);
@@ -255,7 +257,7 @@ impl Connection {
     fn end_output(&mut self, shared: &mut Shared) -> bool {
         let conn = self.conn;
         let Some(output) = self.output.take() else { return false };
-        let source = Source { conn, end: End::Output };
+        let source = Source::Process { conn, end: End::Output };
         rest(output, source, shared, |bytes| Fact::Received { conn, bytes });
         true
     }
@@ -269,7 +271,7 @@ impl Connection {
         if let Some(input) = self.input.take()
             && self.blocked
         {
-            shared.poll.forget(input.as_fd(), Source { conn: self.conn, end: End::Input });
+            shared.poll.forget(input.as_fd(), Source::Process { conn: self.conn, end: End::Input });
         }
         self.blocked = false;
     }

@@ -17,7 +17,7 @@ use crate::connection::{Connection, Look, Shared};
 use crate::descendants::living_groups;
 use crate::inbox::{Inbox, Message};
 use crate::launch::Program;
-use crate::pollset::{End, Source};
+use crate::pollset::End;
 use crate::process::Signal;
 use crate::spawn::{Spawner, Started};
 
@@ -174,15 +174,15 @@ impl Connections {
     }
 
     /// Does what a ready descriptor asks for.
-    pub(crate) fn ready(&mut self, source: Source) {
-        let Some(Entry::Running(connection)) = self.entries.get_mut(&source.conn) else { return };
-        match source.end {
+    pub(crate) fn ready(&mut self, conn: ConnId, end: End) {
+        let Some(Entry::Running(connection)) = self.entries.get_mut(&conn) else { return };
+        match end {
             End::Output => connection.read_output(&mut self.shared),
             End::Errors => connection.read_errors(&mut self.shared),
             End::Input => connection.flush(&mut self.shared),
             End::Exit => {
                 if let Some(exit) = connection.process().reap() {
-                    self.exited(source.conn, exit);
+                    self.exited(conn, exit);
                 }
             }
         }

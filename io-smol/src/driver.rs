@@ -10,9 +10,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tidegate_core::command::Command;
-use tidegate_core::error::{Category, OpenError, Problem, Severity};
+use tidegate_core::command::{Command, Remote};
+use tidegate_core::error::{Category, Problem, Severity};
 use tidegate_core::event::{Event, Outcome};
+use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
@@ -26,6 +27,7 @@ use crate::descendants::MARK_VARIABLE;
 use crate::desk::Desk;
 use crate::errands::Errands;
 use crate::host::Host;
+use crate::http::Http;
 use crate::inbox::{Inbox, Last, Message, Stamped};
 use crate::launch::Surroundings;
 use crate::pollset::{Bell, PollSet, Source};
@@ -51,6 +53,7 @@ pub struct Driver {
     desk: Desk,
     answers: Answers,
     connections: Connections,
+    http: Http,
     errands: Errands,
     recorder: Option<Recorder>,
     watcher: Option<Watcher>,
@@ -80,7 +83,7 @@ enum Phase {
 /// If the trace file cannot be created, or the process may not open the few descriptors that
 /// waiting takes.
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
-    let Settings { options, cache_dir, state_dir, trace, guard, prompt } = settings;
+    let Settings { options, cache_dir, state_dir, trace, guard, prompt, network } = settings;
     let inbox = Arc::new(Inbox::new());
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&inbox)));
     let mark = unique();
@@ -103,6 +106,7 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         desk: Desk::default(),
         answers,
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
+        http: Http::new(network, Arc::clone(&inbox)),
         errands,
         recorder: recorder.transpose()?,
         watcher: None,
@@ -167,7 +171,10 @@ impl Driver {
         if !ready.is_empty() {
             let at = self.now();
             for source in ready.drain(..) {
-                self.connections.ready(source);
+                match source {
+                    Source::Process { conn, end } => self.connections.ready(conn, end),
+                    Source::Socket(id) => self.http.ready(id, self.connections.shared()),
+                }
                 self.settle(at);
             }
         }
@@ -189,7 +196,8 @@ impl Driver {
             Phase::Ending { until, .. } => Some(until),
             Phase::Running | Phase::Ended => None,
         };
-        let next = [due, self.connections.next_look(), ending].into_iter().flatten().min();
+        let next = [due, self.connections.next_look(), self.http.next_due(), ending];
+        let next = next.into_iter().flatten().min();
         next.map(|next| next.saturating_duration_since(now))
     }
 
@@ -201,6 +209,10 @@ impl Driver {
         let now = self.now();
         if self.connections.next_look().is_some() {
             self.connections.look(Instant::now());
+            self.settle(now);
+        }
+        if self.http.next_due().is_some() {
+            self.http.pass(Instant::now(), self.connections.shared());
             self.settle(now);
         }
         self.fire(now);
@@ -271,6 +283,9 @@ impl Driver {
             Message::Fact(fact) => self.handle(at, Input::Io(fact)),
             Message::Started(conn, result) => self.connections.started(conn, result),
             Message::Exited(conn, exit) => self.connections.exited(conn, exit),
+            Message::LookedUp(place, found) => {
+                self.http.looked_up(&place, &found, self.connections.shared());
+            }
             Message::Scanned(living) => self.connections.scanned(living.as_ref()),
             Message::Broken(what, error) => self.complain(what, &error),
             Message::Ended => self.ended += 1,
@@ -330,17 +345,39 @@ impl Driver {
             Command::Send { conn, bytes } => self.connections.send(conn, bytes),
             Command::CloseInput { conn } => self.connections.close_input(conn),
             Command::Terminate { conn } => self.connections.signal(conn, Signal::TERM),
-            Command::Kill { conn } => self.connections.signal(conn, Signal::KILL),
-            Command::Connect { conn, .. } => {
-                let error = OpenError::Unsupported { transport: "http".into() };
-                self.inbox.report(Message::Fact(Fact::OpenFailed { conn, error }));
+            Command::Kill { conn } if self.http.has(conn) => {
+                self.http.kill(conn, self.connections.shared());
             }
-            Command::Exchange { .. } | Command::Abort { .. } => {}
+            Command::Kill { conn } => self.connections.signal(conn, Signal::KILL),
+            Command::Connect { conn, server, remote } => self.connect(conn, server, &remote),
+            Command::Exchange { conn, exchange, request } => {
+                self.http.exchange(conn, exchange, &request, self.connections.shared());
+            }
+            Command::Abort { conn, exchange } => {
+                self.http.abort(conn, exchange, self.connections.shared());
+            }
+            Command::Abandon { conn } if self.http.has(conn) => {
+                self.http.abandon(conn, self.connections.shared());
+            }
             Command::Abandon { conn } => self.connections.abandon(conn),
         }
     }
 
+    fn connect(&mut self, conn: ConnId, server: ServerName, remote: &Remote) {
+        let filled = self.answers.fill_remote(remote);
+        let ignored = self.http.connect(conn, &filled, self.connections.shared());
+        if !ignored.is_empty() {
+            let names = ignored.join(", ");
+            let message = format!("headers that are the protocol's own are not sent: {names}");
+            self.warn(Some(server), message);
+        }
+    }
+
     fn complain(&mut self, what: &str, error: &io::Error) {
+        self.warn(None, format!("{what} does not work: {error}"));
+    }
+
+    fn warn(&mut self, server: Option<ServerName>, message: String) {
         let problem = Problem {
             severity: Severity::Warning,
             category: Category::Driver,
@@ -348,8 +385,8 @@ impl Driver {
             line: None,
             column: None,
             key: None,
-            server: None,
-            message: format!("{what} does not work: {error}"),
+            server,
+            message,
         };
         // Each reload finds the same file in the same state.
         if self.problems.contains(&problem) {
@@ -377,6 +414,7 @@ impl Driver {
     /// Has everything ended that is the driver's own; how many [`Message::Ended`] will come.
     fn end(&mut self) -> usize {
         self.watcher = None;
+        self.http.end(self.connections.shared());
         let spawned = self.connections.retire();
         let recorded = self.recorder.take().is_some();
         let caching = self.errands.end();

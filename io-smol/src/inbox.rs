@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ use tidegate_core::tools::registry::Offering;
 
 use crate::answers::Secret;
 use crate::events::Observer;
+use crate::http::Place;
 use crate::reply::Reply;
 use crate::spawn::Started;
 
@@ -65,6 +67,8 @@ pub(crate) enum Message {
     Started(ConnId, Result<Box<Started>, OpenError>),
     /// The leader of a server's group ended.
     Exited(ConnId, Exit),
+    /// Where this place is.
+    LookedUp(Place, io::Result<Vec<SocketAddr>>),
     /// These process groups have living members; `None` if nobody knows.
     Scanned(Option<BTreeSet<i32>>),
     /// Something of the driver's own does not work; the run goes on without it.

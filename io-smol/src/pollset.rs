@@ -19,11 +19,28 @@ mod sys;
 
 pub(crate) use sys::Bell;
 
-/// Something that can be ready: one of the descriptors of one server.
+/// Something that can be ready.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct Source {
-    pub(crate) conn: ConnId,
-    pub(crate) end: End,
+pub(crate) enum Source {
+    /// One of the descriptors of one server's process.
+    Process { conn: ConnId, end: End },
+    /// A socket.
+    Socket(SocketId),
+}
+
+/// One socket. Never used again.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct SocketId(pub(crate) u64);
+
+/// What a descriptor is waited for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Interest {
+    /// That something can be read from it, or that it ended.
+    Read,
+    /// That it takes what is written to it.
+    Write,
+    /// Both.
+    ReadWrite,
 }
 
 /// Which descriptor of a server.
@@ -54,8 +71,27 @@ impl PollSet {
         target_os = "linux",
         expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
     )]
-    pub(crate) fn watch(&mut self, fd: BorrowedFd<'_>, source: Source) -> io::Result<()> {
-        self.sys.watch(fd, source.end == End::Input, source.key())
+    pub(crate) fn watch(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        source: Source,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self.sys.watch(fd, interest, source.key())
+    }
+
+    /// Reports a descriptor that is watched for something else from here on.
+    #[cfg_attr(
+        target_os = "linux",
+        expect(clippy::needless_pass_by_ref_mut, reason = "poll(2) has a list to change")
+    )]
+    pub(crate) fn change(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        source: Source,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self.sys.change(fd, interest, source.key())
     }
 
     /// Reports the descriptor no longer. Must be called before it is closed.
@@ -92,14 +128,26 @@ impl PollSet {
 impl Source {
     const ENDS: [End; 4] = [End::Output, End::Errors, End::Input, End::Exit];
 
+    /// How many bits of a key tell what it is of.
+    const KIND_BITS: u32 = 3;
+
+    /// The kind of a socket's key; those of processes are their ends.
+    const SOCKET: u64 = Self::ENDS.len() as u64;
+
     fn key(self) -> u64 {
-        // Connections are counted from zero; 2^62 of them are not reached.
-        (self.conn.number() << 2) | self.end as u64
+        // Connections and sockets are counted from zero; 2^61 of them are not reached.
+        match self {
+            Self::Process { conn, end } => (conn.number() << Self::KIND_BITS) | end as u64,
+            Self::Socket(SocketId(number)) => (number << Self::KIND_BITS) | Self::SOCKET,
+        }
     }
 
     fn from_key(key: u64) -> Self {
-        let end = Self::ENDS.into_iter().find(|end| *end as u64 == key & 3);
-        Self { conn: ConnId::new(key >> 2), end: end.unwrap_or(End::Exit) }
+        let (number, kind) = (key >> Self::KIND_BITS, key & ((1 << Self::KIND_BITS) - 1));
+        match Self::ENDS.into_iter().find(|end| *end as u64 == kind) {
+            Some(end) => Self::Process { conn: ConnId::new(number), end },
+            None => Self::Socket(SocketId(number)),
+        }
     }
 }
 
@@ -111,13 +159,13 @@ mod tests {
     use super::*;
 
     fn source(end: End) -> Source {
-        Source { conn: ConnId::new(9), end }
+        Source::Process { conn: ConnId::new(9), end }
     }
 
     #[test]
-    fn a_key_stands_for_one_end_of_one_connection() {
-        for end in Source::ENDS {
-            assert_eq!(Source::from_key(source(end).key()), source(end));
+    fn a_key_stands_for_one_end_of_one_connection_or_for_a_socket() {
+        for source in Source::ENDS.map(source).into_iter().chain([Source::Socket(SocketId(9))]) {
+            assert_eq!(Source::from_key(source.key()), source);
         }
     }
 
@@ -125,7 +173,7 @@ mod tests {
     fn what_is_ready_is_reported_until_it_is_read_or_forgotten() {
         let mut set = PollSet::new().unwrap();
         let (reader, mut writer) = io::pipe().unwrap();
-        set.watch(reader.as_fd(), source(End::Output)).unwrap();
+        set.watch(reader.as_fd(), source(End::Output), Interest::Read).unwrap();
         let mut ready = Vec::new();
         set.wait(Some(Duration::ZERO), &mut ready).unwrap();
         assert_eq!(ready, []);
@@ -137,6 +185,27 @@ mod tests {
         set.forget(reader.as_fd(), source(End::Output));
         set.wait(Some(Duration::ZERO), &mut ready).unwrap();
         assert_eq!(ready, []);
+    }
+
+    #[test]
+    fn a_descriptor_is_reported_for_what_it_is_watched_for() {
+        let mut set = PollSet::new().unwrap();
+        let (near, mut far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let source = Source::Socket(SocketId(1));
+        let ready = |set: &PollSet| {
+            let mut ready = Vec::new();
+            set.wait(Some(Duration::ZERO), &mut ready).unwrap();
+            !ready.is_empty()
+        };
+        set.watch(near.as_fd(), source, Interest::Read).unwrap();
+        assert!(!ready(&set));
+        set.change(near.as_fd(), source, Interest::ReadWrite).unwrap();
+        assert!(ready(&set));
+        set.change(near.as_fd(), source, Interest::Read).unwrap();
+        far.write_all(b"x").unwrap();
+        assert!(ready(&set));
+        set.change(near.as_fd(), source, Interest::Write).unwrap();
+        assert!(ready(&set));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tidegate_core::entropy::Entropy;
 use tidegate_core::options::Options;
 
 use crate::answers::Prompt;
+use crate::http::network::Network;
 
 /// What a driver is made with: the machine's options and what only the driver needs.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct Settings {
     /// How a person is asked for what a configuration leaves to be asked; without one it is
     /// refused.
     pub prompt: Option<Prompt>,
+    /// How remote servers are reached.
+    pub network: Network,
 }
 
 /// Whether a second process watches this one and ends its servers should it be killed.
@@ -40,7 +43,8 @@ pub enum Guard {
 }
 
 impl Settings {
-    /// Settings with these options: no cache, no approvals, no trace, a guard. Options without
+    /// Settings with these options: no cache, no approvals, no trace, a guard, and the network as
+    /// the environment says. Options without
     /// entropy get some, and options without an environment get the names of this process's.
     /// The rules of the organisation are in [`ORGANISATION`](crate::places::ORGANISATION) unless
     /// the options say otherwise.
@@ -60,6 +64,7 @@ impl Settings {
             trace: None,
             guard: Guard::On,
             prompt: None,
+            network: Network::of_process(),
         }
     }
 
@@ -88,6 +93,13 @@ impl Settings {
     #[must_use]
     pub fn with_prompt(mut self, prompt: Prompt) -> Self {
         self.prompt = Some(prompt);
+        self
+    }
+
+    /// With remote servers reached in this way.
+    #[must_use]
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.network = network;
         self
     }
 

@@ -10,6 +10,8 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
 
+use super::Interest;
+
 /// How many events one wait fetches; more are fetched by the next.
 const EVENTS_MAX: usize = 64;
 
@@ -41,9 +43,17 @@ impl PollSet {
         Ok(Self { epoll, bell: Bell(Arc::new(bell)) })
     }
 
-    pub(super) fn watch(&self, fd: BorrowedFd<'_>, writable: bool, key: u64) -> io::Result<()> {
-        let interest = if writable { EventFlags::OUT } else { EventFlags::IN };
-        Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), interest)?)
+    pub(super) fn watch(&self, fd: BorrowedFd<'_>, interest: Interest, key: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, fd, EventData::new_u64(key), flags(interest))?)
+    }
+
+    pub(super) fn change(
+        &self,
+        fd: BorrowedFd<'_>,
+        interest: Interest,
+        key: u64,
+    ) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, fd, EventData::new_u64(key), flags(interest))?)
     }
 
     pub(super) fn forget(&self, fd: BorrowedFd<'_>, _key: u64) {
@@ -76,5 +86,13 @@ impl PollSet {
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
+    }
+}
+
+const fn flags(interest: Interest) -> EventFlags {
+    match interest {
+        Interest::Read => EventFlags::IN,
+        Interest::Write => EventFlags::OUT,
+        Interest::ReadWrite => EventFlags::IN.union(EventFlags::OUT),
     }
 }

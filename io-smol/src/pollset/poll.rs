@@ -9,6 +9,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::Interest;
+
 pub(super) struct PollSet {
     watched: BTreeMap<u64, (OwnedFd, PollFlags)>,
     heard: OwnedFd,
@@ -35,9 +37,24 @@ impl PollSet {
         Ok(Self { watched: BTreeMap::new(), heard, bell: Bell(Arc::new(bell)) })
     }
 
-    pub(super) fn watch(&mut self, fd: BorrowedFd<'_>, writable: bool, key: u64) -> io::Result<()> {
-        let interest = if writable { PollFlags::OUT } else { PollFlags::IN };
-        self.watched.insert(key, (fd.try_clone_to_owned()?, interest));
+    pub(super) fn watch(
+        &mut self,
+        fd: BorrowedFd<'_>,
+        interest: Interest,
+        key: u64,
+    ) -> io::Result<()> {
+        self.watched.insert(key, (fd.try_clone_to_owned()?, flags(interest)));
+        Ok(())
+    }
+
+    pub(super) fn change(
+        &mut self,
+        _fd: BorrowedFd<'_>,
+        interest: Interest,
+        key: u64,
+    ) -> io::Result<()> {
+        let watched = self.watched.get_mut(&key).ok_or(io::ErrorKind::NotFound)?;
+        watched.1 = flags(interest);
         Ok(())
     }
 
@@ -70,5 +87,13 @@ impl PollSet {
 
     pub(super) fn bell(&self) -> Bell {
         self.bell.clone()
+    }
+}
+
+const fn flags(interest: Interest) -> PollFlags {
+    match interest {
+        Interest::Read => PollFlags::IN,
+        Interest::Write => PollFlags::OUT,
+        Interest::ReadWrite => PollFlags::IN.union(PollFlags::OUT),
     }
 }
