@@ -148,6 +148,10 @@ fn an_answer_with_our_number_as_text_is_taken_and_counted() {
     let status = play.runtime.status();
     assert_eq!((status.servers[0].text_ids, status.servers[0].unknown_answers), (1, 6));
     assert!(status.problems.iter().any(|problem| problem.message.contains("the text \"3\"")));
+    play.call(2, "a", "echo").says(0, r#"{"jsonrpc":"2.0","id":"4","result":{"content":[]}}"#);
+    assert!(matches!(play.outcome(2), Some(Outcome::Answered(_))), "{:?}", play.outcome(2));
+    let again = play.runtime.status();
+    assert_eq!((again.servers[0].text_ids, again.problems), (2, status.problems));
 }
 
 /// L8: calls under way end in the step in which the server is lost.

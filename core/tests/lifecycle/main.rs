@@ -9,6 +9,9 @@
 mod approving;
 mod calls;
 mod connecting;
+mod following;
+mod limiting;
+mod lists;
 mod overlapping;
 mod play;
 mod plugins;
@@ -16,4 +19,5 @@ mod recovering;
 mod reloading;
 mod resolving;
 mod starting;
+mod telling;
 mod watching;

@@ -3,7 +3,7 @@
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::Exit;
+use tidegate_core::error::{Category, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState, StartReport};
 use tidegate_core::id::{CallId, ConnId, OpId, ReadId};
 use tidegate_core::input::{Fact, Input, NewCall, Request, Target};
@@ -84,6 +84,16 @@ impl Play {
         self.says(conn, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
     }
 
+    pub(crate) fn refuses(&mut self, conn: u64, id: u64, code: i64) -> &mut Self {
+        let error = format!(r#"{{"code":{code},"message":"no"}}"#);
+        self.says(conn, &format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
+    }
+
+    /// A notification without parameters; its method without what all of them begin with.
+    pub(crate) fn notifies(&mut self, conn: u64, method: &str) -> &mut Self {
+        self.says(conn, &format!(r#"{{"jsonrpc":"2.0","method":"notifications/{method}"}}"#))
+    }
+
     /// From `Open` to ready, with one tool.
     pub(crate) fn connect(&mut self, conn: u64) -> &mut Self {
         self.opened(conn).answers(conn, 1, HELLO).answers(conn, 2, ECHO)
@@ -123,6 +133,32 @@ impl Play {
             _ => String::new(),
         };
         self.take_commands().into_iter().map(text).collect()
+    }
+
+    /// What was sent, a line each: number, method, and which page, address or request.
+    pub(crate) fn asked(&mut self) -> Vec<String> {
+        let line = |line: &str| {
+            let message: serde_json::Value = serde_json::from_str(line).unwrap();
+            let params =
+                ["cursor", "uri", "requestId", "name"].map(|name| &message["params"][name]);
+            let all = [&message["id"], &message["method"]].into_iter().chain(params);
+            let all = all.filter(|value| !value.is_null());
+            let text = |value: &serde_json::Value| match value.as_str() {
+                Some(text) => text.to_owned(),
+                None => value.to_string(),
+            };
+            all.map(text).collect::<Vec<_>>().join(" ")
+        };
+        self.sent().lines().map(line).collect()
+    }
+
+    /// The problems that were said.
+    pub(crate) fn problems(&self) -> Vec<(Category, &str)> {
+        let problem = self.events.iter().map(|event| match event {
+            Event::ProblemFound(problem) => Some((problem.category, problem.message.as_str())),
+            _ => None,
+        });
+        problem.flatten().collect()
     }
 
     pub(crate) fn report(&self) -> &StartReport {
