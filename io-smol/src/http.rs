@@ -141,11 +141,12 @@ impl Http {
         }
     }
 
-    /// Breaks an exchange off: nothing more is heard of it.
+    /// Breaks an exchange off: nothing more is heard of it, not even what happened already.
     pub(crate) fn abort(&mut self, conn: ConnId, exchange: ExchangeId, shared: &mut Shared) {
         let key = (conn, exchange);
         self.with(key, shared, |exchange, _, wires| exchange.drop_sockets(wires));
         self.remove(key);
+        shared.facts.retain(|fact| of(fact) != Some(key));
     }
 
     /// Breaks off everything with a server, forgets it, and says so.
@@ -161,7 +162,11 @@ impl Http {
         for key in of_conn.take_while(|key| key.0 == conn).collect::<Vec<_>>() {
             self.abort(key.0, key.1, shared);
         }
-        self.remotes.remove(&conn);
+        shared.facts.retain(|fact| of(fact).is_none_or(|key| key.0 != conn));
+        let Some(gone) = self.remotes.remove(&conn) else { return };
+        if self.remotes.values().all(|remote| remote.origin() != gone.origin()) {
+            self.pool.leave(gone.origin(), &mut shared.poll);
+        }
     }
 
     /// Ends every socket that waits for another request.
@@ -286,6 +291,18 @@ impl Http {
             buffer: &mut self.buffer,
         };
         Some(act(&mut entry.exchange, remote, &mut wires))
+    }
+}
+
+/// The exchange that a fact is of.
+fn of(fact: &Fact) -> Option<Key> {
+    if let Fact::Head { conn, exchange, .. }
+    | Fact::Body { conn, exchange, .. }
+    | Fact::ExchangeEnded { conn, exchange, .. } = fact
+    {
+        Some((*conn, *exchange))
+    } else {
+        None
     }
 }
 

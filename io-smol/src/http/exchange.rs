@@ -29,6 +29,9 @@ use super::tls::Tls;
 use super::tunnel::Tunnel;
 use crate::pollset::{Interest, PollSet, SocketId};
 
+/// How long a connection may take to be made at most.
+const CONNECT_MS_MAX: u64 = 24 * 60 * 60 * 1000;
+
 /// What all exchanges work with.
 pub(super) struct Wires<'a> {
     pub(super) poll: &'a mut PollSet,
@@ -111,7 +114,7 @@ impl Exchange {
         let outgoing = outgoing(&url, origin, request, remote.headers(request), proxy);
         let Outgoing { bytes, call } =
             outgoing.map_err(|error| ExchangeFault::BadHead { message: error.to_string() })?;
-        let limit = Duration::from_millis(remote.connect_ms);
+        let limit = Duration::from_millis(remote.connect_ms.min(CONNECT_MS_MAX));
         Ok(Self {
             key,
             origin: origin.clone(),

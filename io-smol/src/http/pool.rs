@@ -85,6 +85,13 @@ impl Pool {
         }
     }
 
+    /// Ends those to an origin that nobody is left to ask.
+    pub(super) fn leave(&mut self, origin: &Origin, poll: &mut PollSet) {
+        for id in self.by_origin.remove(origin).unwrap_or_default() {
+            self.ready(id, poll);
+        }
+    }
+
     /// When sockets are to be ended at the earliest.
     pub(super) fn next_sweep(&self) -> Option<Instant> {
         self.sweep

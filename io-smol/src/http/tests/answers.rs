@@ -54,6 +54,23 @@ fn a_stream_is_passed_on_as_it_comes_and_not_before_and_not_after() {
     assert_eq!(world.sockets(), 0);
 }
 
+/// L6: an answer that came in one piece is heard of no further than its head, if that is enough.
+#[test]
+fn nothing_is_heard_of_an_exchange_that_was_broken_off() {
+    let server = Server::saying(JSON);
+    let mut world = World::new();
+    let conn = world.connect(&server.url());
+    let exchange = world.begin(conn, &post("x"));
+    world.unwanted = Some(exchange);
+    world.until(exchange, |answer| answer.head.is_some());
+    world.rest(Duration::from_millis(20));
+    let answer = world.until(exchange, |_| true);
+    assert!(answer.body.is_empty() && answer.end.is_none(), "{answer:?}");
+    // It had been answered whole, so its socket is as good as any.
+    assert!(world.ask(conn, &post("x")).is_whole());
+    assert_eq!(server.accepted(), 1);
+}
+
 #[test]
 fn a_head_that_comes_byte_by_byte_is_a_head() {
     let server = Server::new(|mut peer, _| {

@@ -133,6 +133,21 @@ fn a_socket_is_not_kept_longer_than_its_server_says() {
 }
 
 #[test]
+fn idle_sockets_end_with_the_last_server_at_their_place() {
+    let server = Server::saying(EMPTY);
+    let mut world = World::new();
+    let [one, other] = [(); 2].map(|()| world.connect(&server.url()));
+    assert!(world.ask(one, &post("x")).is_whole());
+    world.kill(one);
+    assert!(world.ask(other, &post("x")).is_whole());
+    assert_eq!(server.accepted(), 1);
+    world.kill(other);
+    let third = world.connect(&server.url());
+    assert!(world.ask(third, &post("x")).is_whole());
+    assert_eq!(server.accepted(), 2);
+}
+
+#[test]
 fn an_answer_with_more_than_it_announced_spoils_its_socket() {
     let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nabc");
     let mut world = World::new();

@@ -29,6 +29,8 @@ pub(super) struct World {
     seen: BTreeMap<ExchangeId, Answer>,
     exchanges: u64,
     conns: u64,
+    /// Is broken off as soon as its head is heard.
+    pub(super) unwanted: Option<ExchangeId>,
 }
 
 /// What came of an exchange.
@@ -75,6 +77,7 @@ impl World {
             seen: BTreeMap::new(),
             exchanges: 0,
             conns: 0,
+            unwanted: None,
         }
     }
 
@@ -173,10 +176,13 @@ impl World {
 
     /// Notes a fact, and whether the contract holds.
     fn note(&mut self, fact: Fact) {
-        if let Fact::Head { exchange, head, .. } = fact {
+        if let Fact::Head { conn, exchange, head } = fact {
             let answer = self.seen.get_mut(&exchange).unwrap();
             assert!(answer.head.is_none() && answer.end.is_none());
             answer.head = Some(head);
+            if let Some(unwanted) = self.unwanted.take_if(|unwanted| *unwanted == exchange) {
+                self.http.abort(conn, unwanted, &mut self.shared);
+            }
         } else if let Fact::Body { exchange, bytes, .. } = fact {
             let answer = self.seen.get_mut(&exchange).unwrap();
             assert!(answer.head.is_some() && answer.end.is_none() && !bytes.0.is_empty());
