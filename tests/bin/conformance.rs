@@ -1,0 +1,84 @@
+//! A host for the official conformance suite: does with one server what a scenario asks for.
+//!
+//! `conformance-client URL`, with the name of the scenario in `MCP_CONFORMANCE_SCENARIO`. The
+//! exit status is 0 if everything was done and answered.
+
+use std::env;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use async_io::Timer;
+use futures_lite::future;
+use serde_json::{Value, json};
+use tidegate_core::bytes::Json;
+use tidegate_core::config::Source;
+use tidegate_core::event::{Outcome, ServerState};
+use tidegate_core::input::Target;
+use tidegate_core::options::Options;
+use tidegate_smol::{Host, Settings, block_on, open};
+
+/// The name of the server under test.
+const SERVER: &str = "suite";
+
+/// The suite waits for so long, and kills only the shell around this program.
+const LIMIT: Duration = Duration::from_secs(25);
+
+fn main() -> ExitCode {
+    let url = env::args().next_back().unwrap_or_default();
+    let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
+    match run(&url, &scenario) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{scenario}: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(url: &str, scenario: &str) -> Result<(), String> {
+    let config = json!({"mcpServers": {SERVER: {"type": "http", "url": url}}}).to_string();
+    let cwd = env::current_dir().map_err(|error| error.to_string())?;
+    let options = Options::new(&cwd.to_string_lossy(), vec![Source::inline("suite", &config)]);
+    let (host, driver) = open(Settings::new(options)).map_err(|error| error.to_string())?;
+    let story = async {
+        host.start().await;
+        let told = play(&host, scenario).await;
+        host.shutdown().await;
+        told
+    };
+    let hanging = async {
+        Timer::after(LIMIT).await;
+        Err(format!("not done within {LIMIT:?}"))
+    };
+    block_on(driver, future::or(story, hanging)).map_err(|error| error.to_string())?
+}
+
+/// What a scenario asks for, once the server has settled.
+async fn play(host: &Host, scenario: &str) -> Result<(), String> {
+    let status = host.status().await;
+    let server = status.servers.first().ok_or("the server is not configured")?;
+    if server.state != ServerState::Connected {
+        return Err(format!("{server:?}"));
+    }
+    match scenario {
+        "initialize" => Ok(()),
+        "tools_call" => call(host, "add_numbers", json!({"a": 5, "b": 3})).await,
+        "sse-retry" => call(host, "test_reconnection", json!({})).await,
+        "json-schema-2020-12-preservation" => {
+            let catalog = host.catalog().await;
+            let tool = catalog.tools.iter().find(|it| it.tool == "json_schema_2020_12_tool");
+            let schema = tool.ok_or("the tool is not offered")?.schema.as_str();
+            let schema: Value = serde_json::from_str(schema).map_err(|error| error.to_string())?;
+            call(host, "json_schema_echo", json!({ "schema": schema })).await
+        }
+        _ => Err("this scenario is not played yet".into()),
+    }
+}
+
+async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), String> {
+    let target = Target::Tool { server: SERVER.into(), tool: tool.into() };
+    match host.call(target, Json::new(arguments.to_string()), None).await {
+        Outcome::Answered(_) => Ok(()),
+        other @ (Outcome::Failed(_) | Outcome::Aborted) => Err(format!("{tool}: {other:?}")),
+    }
+}
