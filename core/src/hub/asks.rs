@@ -33,16 +33,6 @@ pub enum Ask {
     Disable,
 }
 
-impl Ask {
-    /// Whether the server is not to run afterwards.
-    pub(super) const fn lets_go(self) -> bool {
-        match self {
-            Self::Disconnect | Self::Disable => true,
-            Self::Connect | Self::Reconnect(_) | Self::Restart | Self::Enable => false,
-        }
-    }
-}
-
 impl Hub {
     /// Does what the host asks of one server, or lets it wait for the configuration.
     pub fn ask(&mut self, now: Timestamp, op: OpId, name: &ServerName, ask: Ask, out: &mut Outbox) {
@@ -54,9 +44,7 @@ impl Hub {
             return reading.early.ask(op, name, ask);
         }
         self.answer(now, Some(op), name, ask, out);
-        if !ask.lets_go() {
-            self.open_wanted(name, now, out);
-        }
+        self.open_wanted(name, now, out);
     }
 
     /// Does what is asked, but for starting the server.

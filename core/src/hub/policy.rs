@@ -205,3 +205,21 @@ impl Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G50: the last delay counts for all later ones; chance adds a quarter at most.
+    #[test]
+    fn delays_grow_as_listed_and_then_stay() {
+        let backoff = Backoff { delays_ms: vec![500, 1_000], ..Backoff::default() };
+        assert_eq!(
+            [0, 1, 2, u32::MAX].map(|start| backoff.delay_ms(start)),
+            [500, 1_000, 1_000, 1_000]
+        );
+        assert_eq!([0, 3, 4, 500, 8_000].map(Backoff::jitter_ms), [0, 0, 1, 125, 2_000]);
+        let none = Backoff { delays_ms: vec![], ..Backoff::default() };
+        assert_eq!(none.delay_ms(0), 0);
+    }
+}

@@ -23,14 +23,6 @@ pub struct StopLadder {
     pub kill_ms: u64,
 }
 
-impl StopLadder {
-    /// The whole ladder, in milliseconds.
-    #[must_use]
-    pub const fn total_ms(&self) -> u64 {
-        self.polite_ms.saturating_add(self.terminate_ms).saturating_add(self.kill_ms)
-    }
-}
-
 impl Default for StopLadder {
     fn default() -> Self {
         Self { polite_ms: 1_000, terminate_ms: 2_000, kill_ms: 1_000 }

@@ -7,9 +7,11 @@
 )]
 
 mod approving;
+mod asking;
 mod calls;
 mod connecting;
 mod following;
+mod gathering;
 mod limiting;
 mod lists;
 mod overlapping;

@@ -3,14 +3,14 @@
 use tidegate_core::command::{Command, Fill, Launch, Question, Text};
 use tidegate_core::config::Source;
 use tidegate_core::config::environment::{Environment, Setting};
-use tidegate_core::error::{AskError, Category, Cause, Exit, Missing, Severity, Stage};
-use tidegate_core::event::ServerState;
+use tidegate_core::error::{AskError, CallError, Category, Cause, Exit, Missing, Severity, Stage};
+use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{AnswerId, ConnId, OpId};
-use tidegate_core::input::{Fact, Request};
+use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
 
-use crate::play::Play;
+use crate::play::{Play, file_options, read_of};
 
 fn environment() -> Environment {
     let set = [("FOO", Setting::Filled), ("BANG", Setting::Filled), ("EMPTY", Setting::Empty)];
@@ -257,4 +257,49 @@ fn a_server_that_is_restarted_while_it_waits_is_started_once() {
     play.connect(1);
     assert_eq!(play.state("a"), ServerState::Connected);
     assert_eq!(play.runtime.status().servers[0].conn, Some(ConnId::new(1)));
+}
+
+/// What a server needed before it was defined anew holds it up no more.
+#[test]
+fn a_server_that_is_defined_anew_does_not_wait_for_what_it_needed_before() {
+    let mut play = Play::with(file_options("/f.json"));
+    play.start();
+    let mut say = |text: &str| {
+        let read = read_of(&mut play);
+        let found = Found::Content(text.into());
+        play.io(Fact::ConfigRead { read, origin: None, found });
+        let ordered = orders(&mut play);
+        play.host(Request::Reload { op: OpId::new(1) });
+        (ordered.0.len(), ordered.1.len())
+    };
+    assert_eq!(say(&one(r#"{"command":"a","env":{"T":"!slow"}}"#)), (1, 0));
+    assert_eq!(say(&one(r#"{"command":"a"}"#)), (0, 1));
+}
+
+/// L8: whoever waits for a server that cannot be started waits no more.
+#[test]
+fn calls_end_with_the_answer_without_which_their_server_cannot_be_started() {
+    let mut play = play(Policy::default(), &one(r#"{"command":"a","args":["${input:key}"]}"#));
+    let (asks, _) = start(&mut play);
+    play.call(1, "a", "echo");
+    assert_eq!(play.outcome(1), None);
+    answer(&mut play, asks[0].0, Err(AskError::NobodyToAsk));
+    let outcome = play.outcome(1);
+    assert!(
+        matches!(outcome, Some(Outcome::Failed(CallError::NotConnected { .. }))),
+        "{outcome:?}"
+    );
+}
+
+/// Nobody is asked any more once everything ends.
+#[test]
+fn what_is_asked_is_called_off_by_a_shutdown() {
+    let config = r#"{"mcpServers":{"a":{"command":"a","env":{"T":"!token"}},
+        "b":{"command":"b","args":["${input:key}"]}}}"#;
+    let mut play = play(Policy::default(), config);
+    let (asks, _) = start(&mut play);
+    play.host(Request::Shutdown);
+    let stops = asks.iter().map(|(ask, _)| Command::StopAsking { ask: *ask });
+    assert_eq!(play.take_commands(), stops.collect::<Vec<_>>());
+    assert!(play.runtime.is_stopped());
 }

@@ -3,7 +3,7 @@
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{CallError, Cause, Exit, Stage};
+use tidegate_core::error::{CallError, Cause, Exit, Severity, Stage};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
 use tidegate_core::id::{ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
@@ -178,4 +178,118 @@ fn a_late_open_after_a_disconnect_is_closed_again() {
     let done = Event::Done { op: OpId::new(1), result: OpResult::Done };
     assert_eq!(play.events.last(), Some(&done));
     assert_eq!(play.state("a"), ServerState::Disconnected);
+}
+
+/// G35: an entry is of one name, one definition and one version; anything else is dropped, which
+/// is worth no more than a note.
+#[test]
+fn a_cached_list_of_another_server_definition_or_version_is_dropped() {
+    let stored = String::from_utf8(stored()).unwrap();
+    let (head, print) = stored.split_once("\"fingerprint\":\"").unwrap();
+    let other = if print.starts_with('0') { "1" } else { "0" };
+    for (content, told) in [
+        (stored.replace("\"server\":\"a\"", "\"server\":\"b\""), "another definition"),
+        (format!("{head}\"fingerprint\":\"{other}{}", &print[1..]), "another definition"),
+        (stored.replace("\"version\":1", "\"version\":2"), "version 2 is not 1"),
+    ] {
+        let mut play = one();
+        play.start().opened(0).sleep(250);
+        let read = cached(&mut play);
+        let found = Found::Content(content.as_str().into());
+        play.io(Fact::CacheRead { read, found, age_ms: 0 });
+        assert!(matches!(play.take_commands()[..], [Command::DropCache { .. }]), "{content}");
+        let problems = play.runtime.status().problems;
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!(problem.severity, Severity::Info);
+        assert!(problem.message.contains(told), "{}", problem.message);
+        assert!(!play.gate_is_open());
+    }
+}
+
+/// An entry counts for exactly thirty days, and with exactly as many tools as there may be.
+#[test]
+fn a_cached_list_counts_up_to_its_bounds() {
+    let month_ms = 30 * 24 * 60 * 60 * 1_000;
+    for (age_ms, counts) in [(0, true), (month_ms, true), (month_ms + 1, false)] {
+        let config = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
+        let mut options = Options::new("/project", vec![Source::inline("test", config)]);
+        options.limits.tools_per_server = 1;
+        let mut play = Play::with(options);
+        play.start().opened(0).sleep(250);
+        let read = cached(&mut play);
+        play.io(Fact::CacheRead { read, found: Found::Content(stored().into()), age_ms });
+        assert_eq!((play.gate_is_open(), play.tools().len() == 1), (counts, counts), "{age_ms}");
+        let dropped = matches!(play.take_commands()[..], [Command::DropCache { .. }]);
+        assert_eq!(dropped, !counts);
+        // What is too old is worth no word.
+        assert_eq!(play.problems(), []);
+    }
+}
+
+/// Seed 4.4: the cache is asked of those alone that are still on their way, and once.
+#[test]
+fn the_cache_is_asked_once_and_only_of_servers_on_their_way() {
+    let mut play = two();
+    play.start().connect(0).opened(1);
+    play.take_commands();
+    play.host(Request::Start { op: OpId::new(1) }).sleep(249);
+    assert_eq!(play.take_commands(), []);
+    play.sleep(250);
+    let [Command::ReadCache { read, .. }] = play.take_commands()[..] else { panic!() };
+    play.sleep(1_000).io(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
+    // An answer nobody waits for any more is stale, as is one that comes twice.
+    play.io(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
+    assert_eq!((play.take_commands(), play.runtime.status().stale_facts), (vec![], 1));
+}
+
+/// F-003, G31: when the startup as a whole has to end, each server fails where it stands.
+#[test]
+fn a_startup_that_has_to_end_says_how_far_each_server_was() {
+    let config = r#"{"mcpServers":{"a":{"command":"a","args":["${input:key}"]},
+        "b":{"command":"b"},"c":{"command":"c"}}}"#;
+    let mut options = Options::new("/project", vec![Source::inline("test", config)]);
+    options.policy.startup_deadline_ms = Some(1_000);
+    let mut play = Play::with(options);
+    play.start().opened(1).opened(2).answers(2, 1, HELLO);
+    play.io(Fact::Complained { conn: ConnId::new(1), bytes: "hm".into() });
+    play.sleep(999);
+    assert!(!play.gate_is_open());
+    play.sleep(1_000);
+    let report = play.report();
+    assert_eq!(report.elapsed_ms, 1_000);
+    let failed: Vec<_> = report.failed.iter().map(|(name, it)| (name.as_str(), it.stage)).collect();
+    let stages = [("a", Stage::Resolve), ("b", Stage::Initialize), ("c", Stage::ListTools)];
+    assert_eq!(failed, stages);
+    for (_, failure) in &report.failed {
+        assert_eq!(failure.cause, Cause::StartupDeadline { limit_ms: 1_000 });
+        assert_eq!(failure.after_ms, 1_000);
+    }
+    assert_eq!(report.failed[1].1.stderr_tail, "hm");
+    // They go on all the same.
+    assert_eq!(play.state("b"), ServerState::Connecting);
+}
+
+/// G31: what ran before is said to run, as it is when the gate opens.
+#[test]
+fn a_second_start_says_what_runs_already() {
+    let mut play = two();
+    play.start().connect(0).host(Request::Start { op: OpId::new(1) });
+    play.sleep(250);
+    let reads = |play: &mut Play| cached(play);
+    let read = reads(&mut play);
+    play.io(Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 });
+    play.sleep(30_000);
+    let reports: Vec<_> = play
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::GateOpened(report) => Some(report),
+            _ => None,
+        })
+        .collect();
+    let [second, first] = &reports[..] else { panic!("{reports:?}") };
+    assert_eq!((first.op, second.op), (OpId::new(0), OpId::new(1)));
+    let running = [("a".into(), Skip::AlreadyConnected), ("b".into(), Skip::AlreadyConnecting)];
+    assert_eq!((&second.skipped[..], second.elapsed_ms), (&running[..], 0));
+    assert_eq!(first.connected, ["a".into()]);
 }
