@@ -119,6 +119,15 @@ impl Json {
         Self { line: Line::Shared(Arc::clone(text)), window }
     }
 
+    /// The same value in a text that is shared: cloning it copies nothing.
+    #[must_use]
+    pub fn shareable(self) -> Self {
+        match self.line {
+            Line::Own(_) => Self::shared(&Arc::from(self.as_str()), 0..self.window.len()),
+            Line::Shared(_) => self,
+        }
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -6,6 +6,7 @@
 mod ask;
 mod call;
 mod exchange;
+mod http;
 mod open;
 
 use alloc::string::{String, ToString as _};
@@ -19,6 +20,7 @@ use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 pub use ask::{AskError, Missing};
 pub use call::CallError;
 pub use exchange::{ConnectStep, ExchangeError, ExchangeFault, Sent};
+pub use http::HttpFailure;
 pub use open::{OpenError, WhosePath};
 
 /// How a process ended.
@@ -158,6 +160,11 @@ pub enum Cause {
     OutputClosed,
     /// It closed its input while its process went on.
     InputClosed,
+    /// What was asked of it over HTTP came to nothing.
+    Http {
+        /// Why.
+        failure: HttpFailure,
+    },
     /// It exceeded one of the [`Limits`](crate::limits::Limits).
     Limit {
         /// What was too much.
@@ -250,6 +257,9 @@ impl Failure {
                 alloc::format!("Server \"{server}\" closed its output ({stage})")
             }
             Cause::InputClosed => alloc::format!("Server \"{server}\" closed its input ({stage})"),
+            Cause::Http { failure } => {
+                alloc::format!("Server \"{server}\" failed ({stage}): {failure}")
+            }
             Cause::Limit { what, limit } => {
                 alloc::format!("Server \"{server}\" {} ({stage})", what.describe(*limit))
             }

@@ -216,8 +216,6 @@ pub enum Skip {
     Forbidden,
     /// The run is limited to other servers.
     Filtered,
-    /// It uses a transport this version does not speak.
-    UnsupportedTransport,
     /// It is connected already.
     AlreadyConnected,
     /// It is connecting already.
@@ -235,7 +233,6 @@ impl Skip {
             Self::NeedsApproval => "waits for your approval",
             Self::Forbidden => "forbidden by the rules of your organisation",
             Self::Filtered => "not selected for this run",
-            Self::UnsupportedTransport => "its transport is not supported yet (only stdio is)",
             Self::AlreadyConnected => "connected already",
             Self::AlreadyConnecting => "connecting already",
             Self::Disconnected => "disconnected",

@@ -47,6 +47,29 @@ pub struct Limits {
     pub servers: usize,
     /// How long a tool cache entry is valid. Default 30 days.
     pub cache_ms: u64,
+    /// How long a connection for one HTTP exchange may take to be made, in milliseconds, if that
+    /// is less than the server has to start. Default 10 s.
+    pub http_connect_ms: u64,
+    /// How long a server may take to begin its answer to what needs no answer of the protocol:
+    /// notifications, and our answers; in milliseconds. A request has a limit of its own.
+    /// Default 30 s.
+    pub http_head_ms: u64,
+    /// How long nothing may come in the middle of an answer that is no stream of events, in
+    /// milliseconds. Default 30 s.
+    pub http_idle_ms: u64,
+    /// How long a server of the transport of 2024-11-05 may take to say where messages go, if
+    /// that transport is tried because the newer one failed; in milliseconds. Default 10 s.
+    pub http_endpoint_ms: u64,
+    /// How often one request is sent on to another place of its server. Default 5.
+    pub http_redirects: usize,
+    /// How often what may be asked again is asked again in a row, before it has failed.
+    /// Default 5.
+    pub http_repeats: u32,
+    /// How much of an answer that is a refusal is read. Default 64 KiB.
+    pub http_refusal_bytes: usize,
+    /// How many streams of one server may stay open after the answer that they were for. Default
+    /// 8; of more the oldest is closed.
+    pub http_lingering: usize,
 }
 
 impl Default for Limits {
@@ -68,6 +91,14 @@ impl Default for Limits {
             shell_ms: 10_000,
             servers: 20_000,
             cache_ms: 30 * 24 * 60 * 60 * 1_000,
+            http_connect_ms: 10_000,
+            http_head_ms: 30_000,
+            http_idle_ms: 30_000,
+            http_endpoint_ms: 10_000,
+            http_redirects: 5,
+            http_repeats: 5,
+            http_refusal_bytes: 64 * 1024,
+            http_lingering: 8,
         }
     }
 }

@@ -200,7 +200,7 @@ impl Runtime {
                 let limits = CallLimits { timeout_ms, max_ms };
                 self.hub.call(now, call, target, arguments, limits, out);
             }
-            Request::Cancel { call } => self.hub.cancel(call, out),
+            Request::Cancel { call } => self.hub.cancel(now, call, out),
             Request::Watch { on } => self.hub.watch(now, on, out),
             Request::Shutdown => self.hub.shut_down(now, out),
         }

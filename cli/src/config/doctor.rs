@@ -64,9 +64,7 @@ impl Finding {
 
     /// Whether it is worth a line without `-v`: what is wrong, and what keeps a server away.
     fn is_shown(&self) -> bool {
-        use Category::{Driver, NeedsInput, UnsupportedTransport};
-        let keeps_away =
-            [Driver, NeedsInput, UnsupportedTransport].contains(&self.problem.category);
+        let keeps_away = [Category::Driver, Category::NeedsInput].contains(&self.problem.category);
         self.is_wrong() || (keeps_away && self.mend.is_some())
     }
 }
@@ -132,26 +130,16 @@ fn obstacle(files: &Files, it: &Definition, granted: &BTreeSet<Approval>) -> Opt
     let name = visible::one_line(it.name.as_str());
     let (severity, category, what, mend) = match &it.transport {
         Err(_) => return None,
-        Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => (
-            Severity::Info,
-            Category::UnsupportedTransport,
-            "it is remote, and only stdio servers are started; it is skipped".to_owned(),
-            "use a program that passes it on over stdio, or `disable` it".to_owned(),
-        ),
         // What is not approved resolves nothing: a look at a path with a variable's value in it
         // could tell somebody that value.
-        Ok(Transport::Stdio(_))
-            if it.source.level == Level::Project && !granted.contains(&it.approval()) =>
-        {
-            (
-                Severity::Info,
-                Category::Driver,
-                "it waits for your approval".to_owned(),
-                format!(
-                    "see what it runs with `tidegate trust`, then: tidegate trust grant {name}"
-                ),
-            )
-        }
+        Ok(_) if it.source.level == Level::Project && !granted.contains(&it.approval()) => (
+            Severity::Info,
+            Category::Driver,
+            "it waits for your approval".to_owned(),
+            format!("see what it runs with `tidegate trust`, then: tidegate trust grant {name}"),
+        ),
+        // Only asking it would tell more.
+        Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => return None,
         Ok(Transport::Stdio(_)) => {
             let fault = checkup::fault(&files.places.cwd, it)?;
             (Severity::Error, Category::Driver, fault.to_string(), way(&fault))

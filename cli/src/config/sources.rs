@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use tidegate_core::approval::Approval;
 use tidegate_core::config::resolve::{Fate, Told};
-use tidegate_core::config::{Level, Provider, SourceRef, Transport};
+use tidegate_core::config::{Level, Provider, SourceRef};
 use tidegate_core::error::{Problem, Severity};
 
 use super::files::Files;
@@ -47,9 +47,6 @@ struct Server<'a> {
     /// Why the other definition counts, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<String>,
-    /// Whether it is skipped because only stdio servers are started.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unsupported: bool,
     /// Whether it may run, if that takes an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<bool>,
@@ -91,7 +88,6 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
             line: told.source.line,
             fate: &told.fate,
             because: because(told),
-            unsupported: told.fate == Fate::Active && is_remote(files, told),
             approved: approved(files, told, granted),
             forbidden: files
                 .forbidden
@@ -122,11 +118,6 @@ fn because(told: &Told) -> Option<String> {
         _ if this.path == other.path => "in this file it comes first".into(),
         _ => "that file is looked into first".into(),
     })
-}
-
-fn is_remote(files: &Files, told: &Told) -> bool {
-    let found = files.effective(told.server.as_str()).map(|it| &it.transport);
-    matches!(found, Some(Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_))))
 }
 
 fn approved(files: &Files, told: &Told, granted: &BTreeSet<Approval>) -> Option<bool> {
@@ -204,11 +195,8 @@ fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
         return (Tone::Bad, line(why));
     }
     match server.fate {
-        Fate::Active if server.approved == Some(false) && !server.unsupported => {
+        Fate::Active if server.approved == Some(false) => {
             (Tone::Waiting, format!("waits for your approval: {}", how_to_approve(&[server.name])))
-        }
-        Fate::Active if server.unsupported => {
-            (Tone::Faint, "skipped: it is remote, and only stdio servers are started".into())
         }
         Fate::Active => (Tone::Good, "used".into()),
         Fate::Disabled { by } => {

@@ -71,12 +71,11 @@ fn sources_say_what_became_of_every_definition() {
 }
 
 #[test]
-fn sources_say_why_the_other_one_won_and_that_a_remote_one_is_skipped() {
+fn sources_say_why_the_other_one_won() {
     let mine = r#"{"mcpServers": {"far": {"url": "https://h.example/mcp"}}}"#;
     let cursor = r#"{"mcpServers": {"far": {"command": "c"}}}"#;
     let sandbox = sandbox(&[("config/mcp.json", mine), (".cursor/mcp.json", cursor)]);
     let text = done(&sandbox, &["sources"]);
-    assert!(text.contains("skipped: it is remote"), "{text}");
     assert!(text.contains("is; Tidegate comes before Cursor"), "{text}");
 }
 
@@ -105,7 +104,7 @@ fn the_doctor_says_where_what_is_wrong_and_how_to_mend_it() {
 fn the_doctor_sees_what_would_keep_a_server_from_running() {
     let mine = r#"{"mcpServers": {
         "none": {"command": "no-such-program"}, "line": {"command": "sh -c true"},
-        "dir": {"command": "sh", "cwd": "nowhere"}, "far": {"url": "https://h.example/mcp"},
+        "dir": {"command": "sh", "cwd": "nowhere"},
         "unset": {"command": "sh", "env": {"A": "${NOT_SET_ANYWHERE}"}},
         "asks": {"command": "sh", "env": {"A": "${input:key}", "B": "!touch ran"}}}}"#;
     let theirs = r#"{"mcpServers": {"new": {"command": "sh"}}}"#;
@@ -118,7 +117,6 @@ fn the_doctor_sees_what_would_keep_a_server_from_running() {
         "Server \"line\": command \"sh …\" not found",
         "\"command\": \"PROGRAM\", \"args\"",
         "make the directory",
-        "Server \"far\": it is remote",
         "NOT_SET_ANYWHERE",
         "set the variable",
         "Server \"asks\": \"env.A\" has the input \"key\"",

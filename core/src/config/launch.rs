@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::definition::{Definition, Stdio, Transport};
+use super::definition::{Auth, Definition, Remote, Stdio, Transport};
 use super::environment::{Environment, Setting};
 use super::template::{Part, Role, Template};
-use crate::command::{Fill, Launch, Question, Text};
+use crate::command::{Fill, Launch, Question, Remote as Place, Text};
 use crate::error::{AskError, Missing};
 use crate::id::AnswerId;
 
@@ -76,6 +76,58 @@ impl Definition {
     pub fn launch(&self, filling: &Filling<'_>) -> Option<Result<(Launch, Vec<Gap>), Gap>> {
         let Ok(Transport::Stdio(stdio)) = &self.transport else { return None };
         Some(self.fill(stdio, filling))
+    }
+
+    /// Where the driver is to find a remote server, and what had to be left out of its headers;
+    /// `None` for any other server. How long a connection may take is not said.
+    ///
+    /// # Errors
+    /// What is missing in its address.
+    pub fn remote(&self, filling: &Filling<'_>) -> Option<Result<(Place, Vec<Gap>), Gap>> {
+        let Ok(Transport::Http(remote) | Transport::Sse(remote) | Transport::Auto(remote)) =
+            &self.transport
+        else {
+            return None;
+        };
+        let url = match self.text(&remote.url, Role::Word, filling) {
+            Ok(url) => url,
+            Err(missing) => return Some(Err(Gap { field: "url".into(), missing })),
+        };
+        let (headers, gaps) = self.headers(remote, filling);
+        Some(Ok((Place { url, headers, connect_ms: 0 }, gaps)))
+    }
+
+    fn headers(
+        &self,
+        remote: &Remote,
+        filling: &Filling<'_>,
+    ) -> (BTreeMap<String, Text>, Vec<Gap>) {
+        let (mut headers, mut gaps) = (BTreeMap::new(), Vec::new());
+        for (name, value) in &remote.headers {
+            match self.text(value, Role::Header, filling) {
+                Ok(text) if filling.empty == Empty::LeaveOut && filling.is_empty(&text) => {}
+                Ok(text) => drop(headers.insert(name.clone(), text)),
+                Err(missing) => gaps.push(Gap { field: format!("headers.{name}"), missing }),
+            }
+        }
+        let own = remote.headers_env.iter().map(|(name, variable)| (name.as_str(), "", variable));
+        let bearer = match &self.auth {
+            Some(Auth::BearerEnv { var }) => Some(("Authorization", "Bearer ", var)),
+            Some(Auth::None | Auth::Oauth(_) | Auth::Apikey) | None => None,
+        };
+        for (name, before, variable) in own.chain(bearer) {
+            if headers.keys().any(|own: &String| own.eq_ignore_ascii_case(name)) {
+                continue;
+            }
+            if filling.environment.is_filled(variable) {
+                let value = [Fill::Plain(before.into()), Fill::Variable(variable.clone())];
+                headers.insert(name.into(), value.into_iter().collect());
+            } else {
+                let missing = Missing::Variable { name: variable.clone() };
+                gaps.push(Gap { field: format!("headers.{name}"), missing });
+            }
+        }
+        (headers, gaps)
     }
 
     fn fill(&self, stdio: &Stdio, filling: &Filling<'_>) -> Result<(Launch, Vec<Gap>), Gap> {

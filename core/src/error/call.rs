@@ -7,7 +7,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::RpcError;
+use super::{HttpFailure, RpcError};
 use crate::id::ServerName;
 
 /// Why a tool call ended without an answer from its tool.
@@ -44,6 +44,12 @@ pub enum CallError {
     },
     /// The connection ended with the call under way; nobody knows whether it was executed.
     Closed,
+    /// The exchange that it went by came to nothing; the server may have executed it all the same
+    /// unless [`Sent`](super::Sent) says otherwise.
+    Http {
+        /// Why.
+        failure: HttpFailure,
+    },
     /// The answer was too large to take.
     TooLarge {
         /// The bound, in bytes.
@@ -82,6 +88,7 @@ impl fmt::Display for CallError {
             Self::Rpc { error } => write!(f, "{error}"),
             Self::TimedOut { limit_ms } => write!(f, "Request timeout after {limit_ms}ms"),
             Self::Closed => f.write_str("Transport closed"),
+            Self::Http { failure } => write!(f, "{failure}"),
             Self::TooLarge { limit } => write!(
                 f,
                 "the answer is larger than {limit} bytes: ask for less, or raise \

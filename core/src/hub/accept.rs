@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 use crate::wire::json::{self, Kind};
 
 use super::Hub;
-use super::calls::{CallLimits, Dropped, Ripe};
+use super::calls::{CallLimits, Dropped, Ripe, Sent};
 use super::slot::Standing;
 
 impl Hub {
@@ -83,39 +83,55 @@ impl Hub {
             return Err(CallError::UnknownTool { tool });
         }
         let conn = server.conn();
-        if let Some(request) = server.call(call, &tool, &arguments, out) {
-            self.calls.sent(now, call, name, limits, conn, request);
+        // What may be lost on its way is kept, to be sent once more.
+        let arguments = if server.is_remote() { arguments.shareable() } else { arguments };
+        if let Some(request) = server.call(now, call, &tool, &arguments, false, out) {
+            let kept = server.is_remote().then_some((tool, arguments));
+            self.calls.sent(now, call, name, limits, Sent { conn, request, kept });
         }
         Ok(())
     }
 
     /// Sends the calls that waited for a server; a tool that is gone answers so.
-    pub(super) fn send_waiting(&mut self, name: &ServerName, out: &mut Outbox) {
+    pub(super) fn send_waiting(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
         let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) else {
             return;
         };
         let conn = server.conn();
-        for Ripe { call, tool, arguments } in self.calls.ripe(name) {
+        for Ripe { call, tool, arguments, again } in self.calls.ripe(name) {
+            let offered = server.offers(&tool);
             let request =
-                if server.offers(&tool) { server.call(call, &tool, &arguments, out) } else { None };
+                offered.then(|| server.call(now, call, &tool, &arguments, again, out)).flatten();
             match request {
-                Some(request) => self.calls.was_sent(call, conn, request),
+                Some(request) => {
+                    let kept = server.is_remote().then_some((tool, arguments));
+                    self.calls.was_sent(call, Sent { conn, request, kept });
+                }
                 None => self.calls.fail(call, CallError::UnknownTool { tool }, out),
             }
         }
     }
 
     /// Gives a call up.
-    pub fn cancel(&mut self, call: CallId, out: &mut Outbox) {
+    pub fn cancel(&mut self, now: Timestamp, call: CallId, out: &mut Outbox) {
         if let Some(dropped) = self.calls.abort(call, out) {
-            self.tell_cancelled(dropped, "the host cancelled the call", out);
+            self.tell_cancelled(now, dropped, "the host cancelled the call", out);
         }
     }
 
-    pub(super) fn tell_cancelled(&mut self, dropped: Dropped, reason: &str, out: &mut Outbox) {
+    pub(super) fn tell_cancelled(
+        &mut self,
+        now: Timestamp,
+        dropped: Dropped,
+        reason: &str,
+        out: &mut Outbox,
+    ) {
         let Some(name) = self.by_conn.get(&dropped.conn) else { return };
         if let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) {
-            server.cancel(dropped.request, reason, out);
+            let (conn, before) = (server.conn(), server.deadline());
+            server.cancel(now, dropped.request, reason, out);
+            let after = server.deadline();
+            self.set_alarm(conn, before, after);
         }
     }
 }

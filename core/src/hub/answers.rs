@@ -8,7 +8,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::command::{Command, Question};
+use crate::command::{Command, Launch, Question, Remote};
 use crate::config::launch::{Filling, Gap};
 use crate::error::{AskError, Category, Cause, Failure, Problem, Stage};
 use crate::id::{AnswerId, Counter, ServerName};
@@ -161,14 +161,28 @@ impl Hub {
             empty: self.options.policy.empty,
             answer: &answer,
         };
-        match slot.definition().launch(&filling) {
-            Some(Ok((launch, gaps))) => {
+        let setting = &self.options.setting;
+        let place = match slot.definition().launch(&filling) {
+            Some(launch) => Some(launch.map(|(launch, gaps)| (Place::Here(launch), gaps))),
+            None => slot.definition().remote(&filling).map(|remote| {
+                remote.map(|(mut remote, gaps)| {
+                    let attempt_ms = slot.attempt_ms().unwrap_or(setting.connect_ms);
+                    remote.connect_ms = setting.limits.http_connect_ms.min(attempt_ms);
+                    (Place::There(remote), gaps)
+                })
+            }),
+        };
+        match place {
+            Some(Ok((place, gaps))) => {
                 for gap in gaps {
                     self.problems.add(left_out(slot.definition(), &gap), out);
                 }
                 let Some(server) = &mut slot.server else { return };
                 let (conn, before) = (server.conn(), server.deadline());
-                server.launch(launch, out);
+                match place {
+                    Place::Here(launch) => server.launch(launch, out),
+                    Place::There(remote) => server.connect(remote, out),
+                }
                 let after = server.deadline();
                 self.set_alarm(conn, before, after);
             }
@@ -192,6 +206,14 @@ impl Hub {
             None => {}
         }
     }
+}
+
+/// Where a server is to be had.
+enum Place {
+    /// It is run.
+    Here(Launch),
+    /// It runs.
+    There(Remote),
 }
 
 /// A value that the server does not get, named and never shown.

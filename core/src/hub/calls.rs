@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::error::CallError;
+use crate::error::{CallError, HttpFailure};
 use crate::event::{Event, Outcome};
 use crate::id::{CallId, ConnId, ServerName};
 use crate::outbox::Outbox;
@@ -37,6 +37,8 @@ struct OpenCall {
     max_ms: u64,
     due: Timestamp,
     last_due: Timestamp,
+    /// It was sent once and certainly did not arrive (G40).
+    again: bool,
 }
 
 /// How long a call may take, in milliseconds, where it differs from the policy.
@@ -54,7 +56,16 @@ enum Place {
     /// Here, until its server is ready.
     Waiting { tool: String, arguments: Json },
     /// With its server.
-    Sent { conn: ConnId, request: u64 },
+    Sent(Sent),
+}
+
+/// A call that is with its server.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Sent {
+    pub(super) conn: ConnId,
+    pub(super) request: u64,
+    /// Tool and arguments, of a server on the way to which it may get lost.
+    pub(super) kept: Option<(String, Json)>,
 }
 
 /// A call that waited and can be sent.
@@ -63,6 +74,8 @@ pub(super) struct Ripe {
     pub(super) call: CallId,
     pub(super) tool: String,
     pub(super) arguments: Json,
+    /// Whether it was sent before.
+    pub(super) again: bool,
 }
 
 /// A request that was sent and whose answer is of no use any more.
@@ -118,10 +131,9 @@ impl Calls {
         call: CallId,
         server: &ServerName,
         limits: CallLimits,
-        conn: ConnId,
-        request: u64,
+        sent: Sent,
     ) {
-        self.open(now, call, server, limits, Place::Sent { conn, request });
+        self.open(now, call, server, limits, Place::Sent(sent));
     }
 
     fn open(
@@ -139,7 +151,15 @@ impl Calls {
         self.due.insert((due, call));
         self.open.insert(
             call,
-            OpenCall { server: server.clone(), place, idle_ms, max_ms, due, last_due },
+            OpenCall {
+                server: server.clone(),
+                place,
+                idle_ms,
+                max_ms,
+                due,
+                last_due,
+                again: false,
+            },
         );
     }
 
@@ -147,17 +167,40 @@ impl Calls {
     pub(super) fn ripe(&self, server: &ServerName) -> Vec<Ripe> {
         let ripe = |(call, open): (&CallId, &OpenCall)| match &open.place {
             Place::Waiting { tool, arguments } if open.server == *server => {
-                Some(Ripe { call: *call, tool: tool.clone(), arguments: arguments.clone() })
+                let (tool, arguments) = (tool.clone(), arguments.clone());
+                Some(Ripe { call: *call, tool, arguments, again: open.again })
             }
-            Place::Waiting { .. } | Place::Sent { .. } => None,
+            Place::Waiting { .. } | Place::Sent(_) => None,
         };
         self.open.iter().filter_map(ripe).collect()
     }
 
     /// A call that waited was sent.
-    pub(super) fn was_sent(&mut self, call: CallId, conn: ConnId, request: u64) {
+    pub(super) fn was_sent(&mut self, call: CallId, sent: Sent) {
         if let Some(open) = self.open.get_mut(&call) {
-            open.place = Place::Sent { conn, request };
+            open.place = Place::Sent(sent);
+        }
+    }
+
+    /// A call did not reach its tool: it waits for its server once more, and only once (G40).
+    pub(super) fn unsent(
+        &mut self,
+        call: CallId,
+        conn: ConnId,
+        failure: HttpFailure,
+        out: &mut Outbox,
+    ) {
+        if !self.is_on(call, conn) {
+            return;
+        }
+        if let Some(OpenCall { place, again: again @ false, .. }) = self.open.get_mut(&call)
+            && let Place::Sent(Sent { kept, .. }) = place
+            && let Some((tool, arguments)) = kept.take()
+        {
+            *place = Place::Waiting { tool, arguments };
+            *again = true;
+        } else {
+            self.finish(call, Outcome::Failed(CallError::Http { failure }), out);
         }
     }
 
@@ -208,7 +251,7 @@ impl Calls {
         self.fail_where(
             error,
             out,
-            |open| matches!(open.place, Place::Sent { conn: on, .. } if on == conn),
+            |open| matches!(&open.place, Place::Sent(sent) if sent.conn == conn),
         );
     }
 
@@ -282,7 +325,7 @@ impl Calls {
 
     fn is_on(&self, call: CallId, conn: ConnId) -> bool {
         let open = self.open.get(&call);
-        open.is_some_and(|open| matches!(open.place, Place::Sent { conn: on, .. } if on == conn))
+        open.is_some_and(|open| matches!(&open.place, Place::Sent(sent) if sent.conn == conn))
     }
 
     fn finish(&mut self, call: CallId, outcome: Outcome, out: &mut Outbox) -> Option<OpenCall> {
@@ -307,9 +350,10 @@ impl Calls {
         self.open.len().hash(state);
         for (call, open) in &self.open {
             (newest - call.number(), &open.server, open.idle_ms, open.max_ms).hash(state);
+            open.again.hash(state);
             match &open.place {
                 Place::Waiting { tool, .. } => Some(tool),
-                Place::Sent { .. } => None,
+                Place::Sent(_) => None,
             }
             .hash(state);
             (open.due.since(now), open.last_due.since(now)).hash(state);
@@ -321,7 +365,7 @@ impl Place {
     const fn dropped(&self) -> Option<Dropped> {
         match self {
             Self::Waiting { .. } => None,
-            Self::Sent { conn, request } => Some(Dropped { conn: *conn, request: *request }),
+            Self::Sent(sent) => Some(Dropped { conn: sent.conn, request: sent.request }),
         }
     }
 }

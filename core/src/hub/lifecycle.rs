@@ -8,7 +8,7 @@ use crate::error::CallError;
 use crate::event::Event;
 use crate::id::{ConnId, ServerName};
 use crate::outbox::Outbox;
-use crate::server::{Server, Signal};
+use crate::server::{Server, Signal, Speech};
 use crate::time::Timestamp;
 
 use super::cache::Identity;
@@ -25,22 +25,22 @@ impl Hub {
         }
         slot.standing = Standing::Wanted;
         self.touched.insert(name.clone());
-        match &slot.definition().transport {
-            Ok(Transport::Stdio(_)) => {}
-            Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) => return,
+        let speech = match &slot.definition().transport {
+            Ok(Transport::Stdio(_)) => Speech::Lines,
+            Ok(Transport::Http(_) | Transport::Auto(_)) => Speech::Http,
+            Ok(Transport::Sse(_)) => Speech::Events,
             Err(message) => {
                 let message = message.clone();
                 slot.set_invalid(&message);
                 return self.fail_waiting(name, out);
             }
-        }
+        };
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        let definition = slot.definition();
-        let timeout_ms = definition.startup_timeout_ms.or(definition.timeout_ms);
+        let timeout_ms = slot.attempt_ms();
         slot.failure = None;
         let setting = &self.options.setting;
-        let server = Server::new(name, conn, timeout_ms, setting, now);
+        let server = Server::new(name, conn, speech, timeout_ms, setting, now);
         let alarm = server.deadline();
         slot.server = Some(server);
         self.set_alarm(conn, None, alarm);
@@ -103,6 +103,7 @@ impl Hub {
     ) {
         match signal {
             Signal::Answered { call, reply } => self.calls.answered(call, conn, reply, out),
+            Signal::Unsent { call, failure } => self.calls.unsent(call, conn, failure, out),
             Signal::Progressed { call, progress } => {
                 self.calls.progressed(call, conn, progress, now, out);
             }
@@ -143,7 +144,7 @@ impl Hub {
         slot.cached = Cached::Unknown;
         slot.losses.note_ready(now);
         self.tools_listed(name, out);
-        self.send_waiting(name, out);
+        self.send_waiting(name, now, out);
         self.load_extras(name, now, out);
     }
 

@@ -5,7 +5,7 @@
 //! begins anew, so that one that crashes right after each handshake is not started for ever.
 
 use crate::entropy::Entropy;
-use crate::error::Stage;
+use crate::error::{Cause, HttpFailure, Stage};
 use crate::id::ServerName;
 use crate::outbox::Outbox;
 use crate::time::Timestamp;
@@ -32,11 +32,13 @@ impl Losses {
         self.ready_since = Some(now);
     }
 
-    /// It was lost: when to start it again, if it is to be.
+    /// It was lost: when to start it again, if it is to be. `prompt`: only its session was lost,
+    /// and for the first time, so that nothing has to be waited for (F-070).
     fn note_loss(
         &mut self,
         now: Timestamp,
         backoff: &Backoff,
+        prompt: bool,
         entropy: &mut Entropy,
     ) -> Option<Timestamp> {
         let ready_since = self.ready_since.take();
@@ -47,7 +49,8 @@ impl Losses {
             return None;
         }
         // L4: never at once, so that a deadline is always ahead.
-        let delay_ms = backoff.delay_ms(self.starts).max(1);
+        let prompt = prompt && self.starts == 0;
+        let delay_ms = if prompt { 1 } else { backoff.delay_ms(self.starts).max(1) };
         self.starts += 1;
         let jitter_ms = entropy.below(Backoff::jitter_ms(delay_ms).saturating_add(1));
         // At the end of time there is no later.
@@ -84,7 +87,9 @@ impl Hub {
         if let Some(tools) = slot.live.take() {
             slot.cached = Cached::Hit(tools);
         }
-        slot.standing = match slot.losses.note_loss(now, backoff, &mut self.entropy) {
+        let session_lost = Cause::Http { failure: HttpFailure::SessionLost };
+        let prompt = slot.failure.as_ref().is_some_and(|failure| failure.cause == session_lost);
+        slot.standing = match slot.losses.note_loss(now, backoff, prompt, &mut self.entropy) {
             Some(at) => Standing::Later(at),
             None => Standing::Suspended,
         };
@@ -135,17 +140,18 @@ mod tests {
     fn losses_wait_longer_each_time_until_the_server_is_suspended() {
         let (backoff, mut entropy) = (Backoff::default(), Entropy::from_bytes([3; 32]));
         let (mut losses, now) = (Losses::default(), Timestamp::from_millis(1_000));
-        let waits: Vec<u64> = core::iter::from_fn(|| losses.note_loss(now, &backoff, &mut entropy))
-            .map(|at| at.since(now))
-            .collect();
+        let waits: Vec<u64> =
+            core::iter::from_fn(|| losses.note_loss(now, &backoff, false, &mut entropy))
+                .map(|at| at.since(now))
+                .collect();
         assert_eq!(waits.len(), 5);
         for (wait, least) in waits.iter().zip([500, 1_000, 2_000, 4_000, 8_000]) {
             assert!((least..=least * 5 / 4).contains(wait), "{wait} for {least}");
         }
         losses.note_ready(now);
-        assert_eq!(losses.note_loss(now.plus(29_999), &backoff, &mut entropy), None);
+        assert_eq!(losses.note_loss(now.plus(29_999), &backoff, false, &mut entropy), None);
         losses.note_ready(now);
-        assert!(losses.note_loss(now.plus(30_000), &backoff, &mut entropy).is_some());
+        assert!(losses.note_loss(now.plus(30_000), &backoff, false, &mut entropy).is_some());
         assert_eq!(losses.starts(), 1);
     }
 }

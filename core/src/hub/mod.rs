@@ -222,7 +222,11 @@ impl Hub {
             Fact::OpenFailed { conn, error } => {
                 self.with_server(conn, now, out, |server, _| server.handle_open_failed(now, error))
             }
-            Fact::Received { conn, bytes } => self.handle_received(now, conn, &bytes, out),
+            Fact::Received { conn, bytes } => {
+                self.handle_stream(conn, now, &bytes, out, |server, rest, out| {
+                    server.handle_received(now, rest, out)
+                });
+            }
             Fact::Complained { conn, bytes } => {
                 if self.options.forward_stderr
                     && let Some(server) = self.by_conn.get(&conn)
@@ -241,8 +245,20 @@ impl Hub {
             Fact::InputFailed { conn } => self.with_server(conn, now, out, |server, out| {
                 server.handle_pipe_ended(now, Cause::InputClosed, out)
             }),
-            Fact::Head { .. } | Fact::Body { .. } | Fact::ExchangeEnded { .. } => {
-                self.stale_facts += 1;
+            Fact::Head { conn, exchange, head } => {
+                self.with_server(conn, now, out, |server, out| {
+                    server.handle_head(now, exchange, &head, out)
+                });
+            }
+            Fact::Body { conn, exchange, bytes } => {
+                self.handle_stream(conn, now, &bytes, out, |server, rest, out| {
+                    server.handle_body(now, exchange, rest, out)
+                });
+            }
+            Fact::ExchangeEnded { conn, exchange, end } => {
+                self.with_server(conn, now, out, |server, out| {
+                    server.handle_exchange_ended(now, exchange, end, out)
+                });
             }
             Fact::Closed { conn, exit } => {
                 self.with_server(conn, now, out, |server, out| server.handle_closed(now, exit, out))
@@ -251,13 +267,18 @@ impl Hub {
     }
 
     /// A server wrote something; what it says is heeded before more is heard of it.
-    fn handle_received(&mut self, now: Timestamp, conn: ConnId, bytes: &[u8], out: &mut Outbox) {
+    fn handle_stream(
+        &mut self,
+        conn: ConnId,
+        now: Timestamp,
+        bytes: &[u8],
+        out: &mut Outbox,
+        hear: impl Fn(&mut Server, &mut &[u8], &mut Outbox) -> Vec<Signal>,
+    ) {
         let mut rest = bytes;
         loop {
             let before = rest.len();
-            self.with_server(conn, now, out, |server, out| {
-                server.handle_received(now, &mut rest, out)
-            });
+            self.with_server(conn, now, out, |server, out| hear(server, &mut rest, out));
             if rest.is_empty() || rest.len() == before {
                 return;
             }
@@ -276,7 +297,7 @@ impl Hub {
             self.with_server(conn, now, out, |server, out| server.handle_timeout(now, out));
         }
         for expired in self.calls.expire(now, out) {
-            self.tell_cancelled(expired, "the call timed out", out);
+            self.tell_cancelled(now, expired, "the call timed out", out);
         }
         self.expire_answers(now, out);
         self.start_again(now, out);

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use crate::command::Command;
 use crate::config::organisation::Organisation;
 use crate::config::resolve::Resolved;
-use crate::config::{self, Definition, Source, Transport, diff::Change};
+use crate::config::{self, Definition, Source, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, Skip};
 use crate::held::Held;
@@ -472,11 +472,6 @@ impl Hub {
         }
         if self.forbidden.contains(&definition.name) {
             return Some(Skip::Forbidden);
-        }
-        if let Ok(Transport::Http(_) | Transport::Sse(_) | Transport::Auto(_)) =
-            &definition.transport
-        {
-            return Some(Skip::UnsupportedTransport);
         }
         self.unapproved.contains(&definition.name).then_some(Skip::NeedsApproval)
     }

@@ -101,6 +101,11 @@ impl Slot {
         &self.definition
     }
 
+    /// The limit of starting and greeting that its definition sets, in milliseconds.
+    pub(super) fn attempt_ms(&self) -> Option<u64> {
+        self.definition.startup_timeout_ms.or(self.definition.timeout_ms)
+    }
+
     #[cfg(feature = "_explore")]
     pub(super) const fn switched(&self) -> Option<bool> {
         self.switch

@@ -31,6 +31,12 @@ impl Server {
         matches!(self.phase, Phase::Gone)
     }
 
+    /// Whether it is spoken to over HTTP.
+    #[must_use]
+    pub const fn is_remote(&self) -> bool {
+        self.session.is_remote()
+    }
+
     /// Whether what to run is still being found out.
     #[must_use]
     pub const fn is_resolving(&self) -> bool {
@@ -158,7 +164,7 @@ impl Server {
         self.phase_name().hash(state);
         super::digest_failure(self.failure.as_ref(), state);
         self.deadline().map(|deadline| (deadline.at.since(now), deadline.why)).hash(state);
-        self.session.digest(newest_call, state);
+        self.session.digest(now, newest_call, state);
         match &self.phase {
             Phase::Greeting { retried, .. } => retried.hash(state),
             Phase::Listing { listing, again, .. } => {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::Json;
 use crate::error::{
-    CallError, Category, Cause, Excess, Failure, Problem, RpcError, Severity, Stage,
+    CallError, Category, Cause, Excess, Failure, HttpFailure, Problem, RpcError, Severity, Stage,
 };
 use crate::outbox::Outbox;
 use crate::quote::Quoted;
@@ -16,6 +16,7 @@ use crate::time::Timestamp;
 use crate::wire::dialect::Revision;
 use crate::wire::mcp::{self, List};
 
+use super::channel::Step;
 use super::listing::{Listing, Turn};
 use super::live::Live;
 use super::stop::Stop;
@@ -83,6 +84,12 @@ impl Server {
             Heard::Answered { asked: Asked::ListTools, reply } => {
                 self.listed(now, reply, signals, out);
             }
+            Heard::Lost { asked, failure, unsent } => {
+                self.lost(now, asked, failure, unsent, signals, out);
+            }
+            Heard::Broken(failure) => {
+                self.give_up_here(now, Cause::Http { failure }, signals, out);
+            }
             Heard::Progressed { call, progress } => {
                 signals.push(Signal::Progressed { call, progress });
             }
@@ -95,6 +102,35 @@ impl Server {
         }
     }
 
+    /// A request is lost that went by an exchange of its own.
+    fn lost(
+        &mut self,
+        now: Timestamp,
+        asked: Asked,
+        failure: HttpFailure,
+        unsent: bool,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        match asked {
+            Asked::Call(call) if unsent => signals.push(Signal::Unsent { call, failure }),
+            Asked::Call(call) => {
+                let reply = Err(CallError::Http { failure });
+                signals.push(Signal::Answered { call, reply });
+            }
+            Asked::Initialize | Asked::ListTools => {
+                self.give_up_here(now, Cause::Http { failure }, signals, out);
+            }
+            Asked::List(list) => {
+                self.relisted(now, list, Err(Cause::Http { failure }), signals, out);
+            }
+            Asked::Watch(request) => {
+                let why = failure.to_string();
+                self.watch_answered(now, request, Some(&why), signals, out);
+            }
+        }
+    }
+
     /// Hears what stands at the end of the output without a line end.
     pub(super) fn hear_the_rest(
         &mut self,
@@ -103,7 +139,8 @@ impl Server {
         out: &mut Outbox,
     ) {
         if self.stage().is_some() {
-            for heard in self.session.handle_end(&self.name, &self.setting, out) {
+            let mut step = Step { now, setting: &self.setting, out };
+            for heard in self.session.handle_end(&mut step) {
                 self.hear(now, heard, signals, out);
             }
         }
@@ -131,7 +168,8 @@ impl Server {
         let lists_tools = hello.tools;
         self.hello = Some(hello);
         signals.push(Signal::Greeted);
-        self.session.initialized(revision, lists_tools, out);
+        let mut step = Step { now, setting: &self.setting, out };
+        self.session.initialized(revision, lists_tools, &mut step);
         if lists_tools {
             let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
             self.enter(Phase::Listing { deadline, listing: Listing::default(), again: None });
@@ -154,7 +192,8 @@ impl Server {
             let offered = mcp::supported_revisions(&error);
             let mutual = offered.iter().filter_map(|text| Revision::parse(text)).max();
             if let Some(revision) = mutual {
-                self.session.initialize_with(revision, &self.setting, out);
+                let mut step = Step { now, setting: &self.setting, out };
+                self.session.initialize_with(revision, &mut step);
                 self.enter(Phase::Greeting { deadline, retried: true });
                 return;
             }
@@ -176,7 +215,10 @@ impl Server {
             Signal::Found(problem(&self.name, Category::InvalidTool, &shape.message))
         }));
         match turn {
-            Ok(Turn::Next(cursor)) => self.session.list_tools(Some(&cursor), out),
+            Ok(Turn::Next(cursor)) => {
+                let mut step = Step { now, setting: &self.setting, out };
+                self.session.list_tools(Some(&cursor), &mut step);
+            }
             Ok(Turn::Done(tools)) => self.ready(now, tools, signals),
             Err(cause) => self.give_up_here(now, cause, signals, out),
         }
@@ -256,8 +298,8 @@ impl Server {
 
     pub(super) fn begin_stop(&mut self, now: Timestamp, why: Why, out: &mut Outbox) {
         let opened = !matches!(self.phase, Phase::Resolving { .. } | Phase::Opening { .. });
-        let stop = Stop::begin(opened, self.conn, now, &self.setting.ladder, out);
-        self.session.forget_all();
+        let close = self.session.close(&mut Step { now, setting: &self.setting, out });
+        let stop = Stop::begin(opened, close, self.conn, now, &self.setting.ladder, out);
         self.enter(Phase::Stopping { stop, why });
     }
 

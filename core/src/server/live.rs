@@ -17,6 +17,7 @@ use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, TemplateDef, ToolDef};
 
+use super::channel::Step;
 use super::listing::Listing;
 use super::refresh::{Burst, Fired, ListChanged, Refresh};
 use super::talk::Talk;
@@ -127,7 +128,7 @@ impl Live {
             }
         }
         if let Some(refresh) = self.refresh(list) {
-            refresh.asked(talk.session.list(list, None, talk.out), talk.deadline);
+            refresh.asked(talk.session.list(list, None, &mut talk.step), talk.deadline);
         }
     }
 
@@ -352,13 +353,10 @@ impl Server {
         let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
         let mut talk = Talk {
             name: &self.name,
-            conn: self.conn,
             session: &mut self.session,
-            setting: &self.setting,
             deadline,
-            now,
             signals,
-            out,
+            step: Step { now, setting: &self.setting, out },
         };
         act(live, tools, &mut talk);
     }
@@ -409,7 +407,7 @@ impl Resources {
                 }
                 Err(cause) => self.failed = Some(cause),
             }
-            refresh.asked_on(talk.session.list(List::Templates, None, talk.out));
+            refresh.asked_on(talk.session.list(List::Templates, None, &mut talk.step));
             None
         } else {
             let page =

@@ -19,6 +19,8 @@
 //! before it was known how its process did, and every attempt ends with exactly one
 //! [`Signal::Gone`].
 
+mod channel;
+mod exchanges;
 mod listing;
 pub mod live;
 pub mod refresh;
@@ -34,20 +36,23 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::command::{Command, Launch};
-use crate::error::{CallError, Cause, Exit, Failure, OpenError, Problem, Stage};
+use crate::command::{Command, Launch, Remote};
+use crate::error::{CallError, Cause, Exit, Failure, HttpFailure, OpenError, Problem, Stage};
 use crate::id::{CallId, ConnId, ServerName};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
-use crate::wire::mcp::{self, Initialized, ToolDef};
+use crate::wire::mcp::{Initialized, ToolDef};
 
+use channel::Step;
 use listing::Listing;
 use live::{Extras, Live};
 use refresh::{Burst, ListChanged};
 use session::{Asked, Heard, Session};
 use stop::{Climb, Stop, StopLadder};
 use tail::Tail;
+
+pub use channel::Speech;
 
 /// What every server of a runtime is run with.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -108,6 +113,13 @@ pub enum Signal {
         /// The answer.
         reply: Result<Json, CallError>,
     },
+    /// A call certainly did not reach its tool; it may be made again.
+    Unsent {
+        /// The call.
+        call: CallId,
+        /// Why not.
+        failure: HttpFailure,
+    },
     /// A call made progress.
     Progressed {
         /// The call.
@@ -136,6 +148,7 @@ impl Signal {
             Self::Updated(_)
             | Self::Notified { .. }
             | Self::Answered { .. }
+            | Self::Unsent { .. }
             | Self::Progressed { .. }
             | Self::Logged(_)
             | Self::Found(_) => false,
@@ -229,6 +242,7 @@ impl Server {
     pub fn new(
         name: &ServerName,
         conn: ConnId,
+        speech: Speech,
         timeout_ms: Option<u64>,
         setting: &Arc<Setting>,
         now: Timestamp,
@@ -241,7 +255,7 @@ impl Server {
             timeout_ms,
             started: now,
             pid: None,
-            session: Session::new(conn, &setting.limits),
+            session: Session::new(conn, speech, &setting.limits),
             hello: None,
             stderr: Tail::new(setting.limits.stderr_tail_bytes),
             phase: Phase::Resolving { deadline },
@@ -257,13 +271,21 @@ impl Server {
         }
     }
 
-    /// The process runs.
+    /// Tells the driver where the server is, once that is known.
+    pub fn connect(&mut self, remote: Remote, out: &mut Outbox) {
+        if let Phase::Resolving { deadline } = self.phase {
+            out.command(Command::Connect { conn: self.conn, server: self.name.clone(), remote });
+            self.enter(Phase::Opening { deadline });
+        }
+    }
+
+    /// The process runs, or it is known where the server is.
     pub fn handle_opened(&mut self, now: Timestamp, pid: Option<u32>, out: &mut Outbox) {
         self.pid = pid;
         match &mut self.phase {
             Phase::Opening { deadline } => {
                 let deadline = *deadline;
-                self.session.initialize(&self.setting, out);
+                self.session.initialize(&mut Step { now, setting: &self.setting, out });
                 self.enter(Phase::Greeting { deadline, retried: false });
             }
             Phase::Stopping { stop, .. } => {
@@ -309,7 +331,8 @@ impl Server {
         let mut signals = Vec::new();
         while self.stage().is_some() && !bytes.is_empty() {
             let before = signals.len();
-            for heard in self.session.handle_received(bytes, &self.name, &self.setting, out) {
+            let mut step = Step { now, setting: &self.setting, out };
+            for heard in self.session.handle_received(bytes, &mut step) {
                 self.hear(now, heard, &mut signals, out);
             }
             if signals.iter().skip(before).any(Signal::is_turn) {
@@ -383,6 +406,9 @@ impl Server {
         let Some(deadline) = self.deadline().filter(|deadline| deadline.at <= now) else {
             return signals;
         };
+        if self.fire_exchanges(now, &mut signals, out) {
+            return signals;
+        }
         if let (Phase::Stopping { stop, .. }, conn) = (&mut self.phase, self.conn) {
             let climb = stop.handle_timeout(conn, now, &self.setting.ladder, out);
             self.tell_ending(now, &mut signals);
@@ -430,40 +456,42 @@ impl Server {
         }
     }
 
-    /// Sends a call; the number of its request, or `None` if the server is not ready.
+    /// Sends a call, perhaps `again`; the number of its request, or `None` if the server is not
+    /// ready.
     pub fn call(
         &mut self,
+        now: Timestamp,
         call: CallId,
         tool: &str,
         arguments: &Json,
+        again: bool,
         out: &mut Outbox,
     ) -> Option<u64> {
+        let mut step = Step { now, setting: &self.setting, out };
         matches!(self.phase, Phase::Ready { .. })
-            .then(|| self.session.call(call, tool, arguments, out))
+            .then(|| self.session.call(call, tool, arguments, again, &mut step))
     }
 
     /// Tells the server that the answer to a request is of no use any more (C-CANC-01).
-    pub fn cancel(&mut self, request: u64, reason: &str, out: &mut Outbox) {
-        if self.session.forget(request) && self.stage().is_some() {
-            out.command(Command::Send {
-                conn: self.conn,
-                bytes: mcp::cancelled(request, reason).into(),
-            });
+    pub fn cancel(&mut self, now: Timestamp, request: u64, reason: &str, out: &mut Outbox) {
+        if self.stage().is_some() {
+            self.session.cancel(request, reason, &mut Step { now, setting: &self.setting, out });
         }
     }
 
     /// When this attempt wants to be woken.
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
-        match &self.phase {
+        let own = match &self.phase {
             Phase::Resolving { deadline } => Some(Deadline { at: *deadline, why: "resolve" }),
             Phase::Opening { deadline } => Some(Deadline { at: *deadline, why: "open" }),
             Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
             Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
             Phase::Ready { live, .. } => live.deadline(),
-            Phase::Stopping { stop, .. } => Some(stop.deadline()),
-            Phase::Gone => None,
-        }
+            Phase::Stopping { stop, .. } => return Some(stop.deadline()),
+            Phase::Gone => return None,
+        };
+        Deadline::earlier(own, self.session.deadline())
     }
 }
 

@@ -4,26 +4,24 @@
 //! requests by number (C-RPC-06), answers the server's own requests (G49) and counts what fits
 //! nowhere (G39, G43). Decides nothing about the server's phase.
 
+mod hear;
+
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::command::Command;
-use crate::error::RpcError;
-use crate::id::{CallId, ConnId, Counter, ServerName};
+use crate::error::{ExchangeError, HttpFailure, RpcError};
+use crate::id::{CallId, ConnId, Counter, ExchangeId};
+use crate::input::HttpHead;
 use crate::limits::Limits;
-use crate::outbox::Outbox;
-use crate::quote::Quoted;
+use crate::time::Deadline;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 use crate::wire::mcp::{self, List};
-use crate::wire::rpc::{self, Broken, Id, Incoming, Malformed, Message, Peek};
+use crate::wire::rpc;
 
-use super::Setting;
-
-/// How much of an odd line is shown.
-const SAMPLE_CHARS: usize = 120;
+use super::channel::{Came, Channel, Close, Kind, Outgoing, Speech, Step};
 
 /// What a request of ours was for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -80,6 +78,17 @@ pub enum Heard {
         /// What is wrong with it.
         message: String,
     },
+    /// A request that no answer comes to any more.
+    Lost {
+        /// What it was for.
+        asked: Asked,
+        /// Why.
+        failure: HttpFailure,
+        /// Whether the server certainly did nothing about it.
+        unsent: bool,
+    },
+    /// Nothing more can be said.
+    Broken(HttpFailure),
     /// Something that fits nowhere, in words; told once per connection, counted always.
     Odd(String),
 }
@@ -89,7 +98,7 @@ pub enum Heard {
 pub struct Session {
     conn: ConnId,
     nesting_max: usize,
-    lines: Lines,
+    channel: Channel,
     next: Counter,
     asked: BTreeMap<u64, Asked>,
     last_progress: BTreeMap<u64, u64>,
@@ -103,11 +112,11 @@ pub struct Session {
 impl Session {
     /// A conversation in which nothing was said.
     #[must_use]
-    pub fn new(conn: ConnId, limits: &Limits) -> Self {
+    pub fn new(conn: ConnId, speech: Speech, limits: &Limits) -> Self {
         Self {
             conn,
             nesting_max: limits.nesting,
-            lines: Lines::new(limits.message_bytes),
+            channel: Channel::new(conn, speech, limits),
             next: Counter::default(),
             asked: BTreeMap::new(),
             last_progress: BTreeMap::new(),
@@ -120,104 +129,234 @@ impl Session {
     }
 
     /// Opens the handshake with the newest revision we speak (C-VER-22).
-    pub fn initialize(&mut self, setting: &Setting, out: &mut Outbox) {
-        self.initialize_with(Revision::LATEST, setting, out);
+    pub(super) fn initialize(&mut self, step: &mut Step<'_>) {
+        self.initialize_with(Revision::LATEST, step);
     }
 
     /// Opens the handshake with a given revision.
-    pub fn initialize_with(&mut self, revision: Revision, setting: &Setting, out: &mut Outbox) {
-        let params =
-            mcp::initialize_params(revision, &setting.client_name, &setting.client_version);
+    pub(super) fn initialize_with(&mut self, revision: Revision, step: &mut Step<'_>) {
+        let (name, version) = (&step.setting.client_name, &step.setting.client_version);
+        let params = mcp::initialize_params(revision, name, version);
         let id = self.ask(Asked::Initialize);
-        self.send(rpc::request(id, mcp::INITIALIZE, &params), out);
+        self.send(rpc::request(id, mcp::INITIALIZE, &params), Kind::Initialize(id), step);
     }
 
     /// Ends the handshake, and asks for the first page of tools in the same breath.
-    pub fn initialized(&mut self, revision: Revision, lists_tools: bool, out: &mut Outbox) {
+    pub(super) fn initialized(
+        &mut self,
+        revision: Revision,
+        lists_tools: bool,
+        step: &mut Step<'_>,
+    ) {
         self.revision = Some(revision);
-        let mut bytes = rpc::notification(mcp::INITIALIZED, "{}");
+        self.channel.agreed(revision);
+        let line = rpc::notification(mcp::INITIALIZED, "{}");
+        let end = Outgoing { line, kind: Kind::Initialized };
         if lists_tools {
             let id = self.ask(Asked::ListTools);
-            bytes.extend(rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(None)));
+            let line = rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(None));
+            let list = Outgoing { line, kind: Kind::Harmless(id) };
+            self.channel.send_both(self.conn, end, list, step);
+        } else {
+            self.channel.send(self.conn, end, step);
         }
-        self.send(bytes, out);
     }
 
     /// Asks for a page of tools.
-    pub fn list_tools(&mut self, cursor: Option<&str>, out: &mut Outbox) {
+    pub(super) fn list_tools(&mut self, cursor: Option<&str>, step: &mut Step<'_>) {
         let id = self.ask(Asked::ListTools);
-        self.send(rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(cursor)), out);
+        let line = rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(cursor));
+        self.send(line, Kind::Harmless(id), step);
     }
 
     /// Asks for a page of a list that is followed; the number of the request.
-    pub fn list(&mut self, list: List, cursor: Option<&str>, out: &mut Outbox) -> u64 {
+    pub(super) fn list(&mut self, list: List, cursor: Option<&str>, step: &mut Step<'_>) -> u64 {
         let id = self.ask(Asked::List(list));
-        self.send(rpc::request(id, list.method(), &mcp::list_params(cursor)), out);
+        let line = rpc::request(id, list.method(), &mcp::list_params(cursor));
+        self.send(line, Kind::Harmless(id), step);
         id
     }
 
     /// Asks to be told of changes of a resource, or no more; the number of the request.
-    pub fn watch(&mut self, method: &str, uri: &str, out: &mut Outbox) -> u64 {
+    pub(super) fn watch(&mut self, method: &str, uri: &str, step: &mut Step<'_>) -> u64 {
         let id = self.next_id();
         self.asked.insert(id, Asked::Watch(id));
-        self.send(rpc::request(id, method, &mcp::uri_params(uri)), out);
+        self.send(rpc::request(id, method, &mcp::uri_params(uri)), Kind::Harmless(id), step);
         id
     }
 
-    /// Sends a call; the number of its request.
-    pub fn call(&mut self, call: CallId, tool: &str, arguments: &Json, out: &mut Outbox) -> u64 {
+    /// Sends a call, perhaps for the second time; the number of its request.
+    pub(super) fn call(
+        &mut self,
+        call: CallId,
+        tool: &str,
+        arguments: &Json,
+        again: bool,
+        step: &mut Step<'_>,
+    ) -> u64 {
         let id = self.ask(Asked::Call(call));
-        self.send(mcp::call_request(id, tool, arguments), out);
+        self.send(mcp::call_request(id, tool, arguments), Kind::Call(id, again), step);
         id
     }
 
-    /// Forgets a request: its answer will be one nobody asked for. Whether it was known.
-    pub fn forget(&mut self, request: u64) -> bool {
+    /// Nobody waits for a request any more: its answer will be one nobody asked for, and the
+    /// server is told, if it was under way (C-CANC-01, C-CANC-03).
+    pub(super) fn cancel(&mut self, request: u64, reason: &str, step: &mut Step<'_>) {
         self.last_progress.remove(&request);
-        self.asked.remove(&request).is_some()
+        if self.asked.remove(&request).is_some() {
+            self.channel.drop_request(request, step);
+            self.send(mcp::cancelled(request, reason), Kind::Aside, step);
+        }
     }
 
-    /// Forgets every request and what was received of a message.
-    pub fn forget_all(&mut self) {
+    /// Forgets every request and what was received of a message, and says nothing more but
+    /// goodbye; what has to be waited for then.
+    pub(super) fn close(&mut self, step: &mut Step<'_>) -> Close {
         self.asked.clear();
         self.last_progress.clear();
-        self.lines = Lines::new(0);
+        self.channel.close(step)
     }
 
     /// Takes in what the server wrote up to the end of one line, or all of it. Line by line,
     /// because what one line leads to decides what the next one means, whether both came in one
     /// chunk or not (G44).
-    pub fn handle_received(
-        &mut self,
-        bytes: &mut &[u8],
-        name: &ServerName,
-        setting: &Setting,
-        out: &mut Outbox,
-    ) -> Vec<Heard> {
-        let mut lines = core::mem::replace(&mut self.lines, Lines::new(0));
+    pub(super) fn handle_received(&mut self, bytes: &mut &[u8], step: &mut Step<'_>) -> Vec<Heard> {
         let mut heard = Vec::new();
+        let Channel::Stdio(lines) = &mut self.channel else {
+            *bytes = &[];
+            return heard;
+        };
+        let mut lines = core::mem::replace(lines, Lines::new(0));
         let mut frames = lines.push(bytes);
         if let Some(frame) = frames.next() {
-            self.hear(frame, name, setting, &mut heard, out);
+            self.hear(frame, &mut heard, step);
         }
         let left = frames.left();
-        self.lines = lines;
+        self.channel = Channel::Stdio(lines);
         *bytes = bytes.get(bytes.len() - left..).unwrap_or_default();
         heard
     }
 
     /// Takes in the unterminated rest when the output has ended.
-    pub fn handle_end(
-        &mut self,
-        name: &ServerName,
-        setting: &Setting,
-        out: &mut Outbox,
-    ) -> Vec<Heard> {
+    pub(super) fn handle_end(&mut self, step: &mut Step<'_>) -> Vec<Heard> {
         let mut heard = Vec::new();
-        if let Some(frame) = self.lines.finish() {
-            self.hear(frame, name, setting, &mut heard, out);
+        let Channel::Stdio(lines) = &mut self.channel else { return heard };
+        if let Some(frame) = lines.finish() {
+            self.hear(frame, &mut heard, step);
         }
         heard
+    }
+
+    /// A server began to answer an exchange.
+    pub(super) fn handle_head(
+        &mut self,
+        exchange: ExchangeId,
+        head: &HttpHead,
+        step: &mut Step<'_>,
+    ) -> Vec<Heard> {
+        let came = self.channel.http().map(|http| http.head(exchange, head, step));
+        self.hear_all(came.unwrap_or_default(), step)
+    }
+
+    /// Takes in a part of an answer up to the end of one message, or all of it.
+    pub(super) fn handle_body(
+        &mut self,
+        exchange: ExchangeId,
+        bytes: &mut &[u8],
+        step: &mut Step<'_>,
+    ) -> Vec<Heard> {
+        let Some(http) = self.channel.http() else {
+            *bytes = &[];
+            return Vec::new();
+        };
+        let came = http.body(exchange, bytes, step);
+        self.hear_all(came, step)
+    }
+
+    /// An exchange is over.
+    pub(super) fn handle_ended(
+        &mut self,
+        exchange: ExchangeId,
+        end: Result<(), ExchangeError>,
+        step: &mut Step<'_>,
+    ) -> Vec<Heard> {
+        let Some(http) = self.channel.http() else { return Vec::new() };
+        let request = http.request_of(exchange);
+        let open = request.is_some_and(|request| self.asked.contains_key(&request));
+        let came = http.ended(exchange, end, open, step);
+        self.hear_all(came, step)
+    }
+
+    /// Lets time pass.
+    pub(super) fn fire(&mut self, step: &mut Step<'_>) -> Vec<Heard> {
+        let came = self.channel.http().map(|http| http.fire(step));
+        self.hear_all(came.unwrap_or_default(), step)
+    }
+
+    /// When something has to be done by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        self.channel.deadline()
+    }
+
+    /// Whether this is the exchange that ends the session.
+    #[must_use]
+    pub fn is_goodbye(&mut self, exchange: ExchangeId) -> bool {
+        self.channel.http().is_some_and(|http| http.is_goodbye(exchange))
+    }
+
+    fn hear_all(&mut self, came: Vec<Came>, step: &mut Step<'_>) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for came in came {
+            match came {
+                Came::Message { frame, by, request } => {
+                    let too_long = matches!(frame, Frame::TooLong { .. });
+                    self.hear(frame, &mut heard, step);
+                    let Some(request) = request else { continue };
+                    if too_long {
+                        self.charge(request, &mut heard);
+                    }
+                    if !self.asked.contains_key(&request)
+                        && let Some(http) = self.channel.http()
+                    {
+                        http.answered(by, step);
+                    }
+                }
+                Came::Complaint { request, error } => {
+                    if let Some(asked) = self.take(request) {
+                        heard.push(Heard::Answered { asked, reply: Err(error) });
+                    }
+                }
+                Came::Over { request, failure, unsent } => {
+                    if let Some(asked) = self.take(request) {
+                        heard.push(Heard::Lost { asked, failure, unsent });
+                    }
+                }
+                Came::Untaken(failure) => {
+                    self.odd(alloc::format!("did not take a message: {failure}"), &mut heard);
+                }
+                Came::Broken(failure) => heard.push(Heard::Broken(failure)),
+            }
+        }
+        heard
+    }
+
+    /// L10: what is too long and says nothing of itself is the answer that its exchange was for.
+    fn charge(&mut self, request: u64, heard: &mut [Heard]) {
+        if let Some(Heard::TooLong { asked: asked @ None, .. }) = heard.last_mut() {
+            *asked = self.take(request);
+        }
+    }
+
+    fn take(&mut self, request: u64) -> Option<Asked> {
+        self.last_progress.remove(&request);
+        self.asked.remove(&request)
+    }
+
+    /// Whether it goes over HTTP.
+    #[must_use]
+    pub const fn is_remote(&self) -> bool {
+        matches!(self.channel, Channel::Http(_))
     }
 
     /// Lines that were no messages.
@@ -241,10 +380,16 @@ impl Session {
     /// Feeds the state to a hasher: requests counted from the newest of this connection, calls
     /// from the newest of all.
     #[cfg(feature = "_explore")]
-    pub fn digest(&self, newest_call: Option<CallId>, state: &mut impl core::hash::Hasher) {
+    pub fn digest(
+        &self,
+        now: crate::time::Timestamp,
+        newest_call: Option<CallId>,
+        state: &mut impl core::hash::Hasher,
+    ) {
         use core::hash::Hash as _;
         let newest = self.next.count();
-        (&self.lines, self.revision, self.asked.len()).hash(state);
+        self.channel.digest(now, newest, state);
+        (self.revision, self.asked.len()).hash(state);
         for (request, asked) in &self.asked {
             (newest - request, core::mem::discriminant(asked)).hash(state);
             match asked {
@@ -260,151 +405,6 @@ impl Session {
         }
     }
 
-    fn hear(
-        &mut self,
-        frame: Frame<'_>,
-        name: &ServerName,
-        setting: &Setting,
-        heard: &mut Vec<Heard>,
-        out: &mut Outbox,
-    ) {
-        let (line, incoming) = match frame {
-            Frame::Line(line) => {
-                let incoming = rpc::read(&line, self.nesting_max);
-                (line, incoming)
-            }
-            Frame::Long(line, outline) => {
-                let incoming = rpc::read_outlined(&line, &outline, self.nesting_max);
-                (line.into(), incoming)
-            }
-            Frame::NotUtf8 { bytes, head, tail } => {
-                self.spoiled(&rpc::peek(&head, &tail), "it is not UTF-8".into(), heard);
-                let what = alloc::format!("skipped a line of {bytes} bytes that is not UTF-8");
-                return self.odd(what, heard);
-            }
-            Frame::TooLong { head, tail, bytes_max } => {
-                let limit = bytes_max as u64;
-                let peek = rpc::peek(&head, &tail);
-                if peek == Peek::HasMethod {
-                    let what = alloc::format!("skipped a message longer than {limit} bytes");
-                    return self.odd(what, heard);
-                }
-                let asked = self.asked_by(&peek);
-                return heard.push(Heard::TooLong { asked, limit });
-            }
-        };
-        match incoming {
-            Ok(Incoming::One(message)) => {
-                self.hear_message(message, Text::Whole(line), name, setting, heard, out);
-            }
-            // C-RPC-13: only one revision has batches; elsewhere the line is dropped, and who
-            // waits for an answer in it hears so.
-            Ok(Incoming::Batch(messages)) if !self.revision.is_some_and(Revision::has_batches) => {
-                for message in messages.into_iter().flatten() {
-                    if let Message::Answer { id, .. } = message {
-                        let why = "it came in a batch, which this revision lacks".into();
-                        self.spoiled(&Peek::Answer(id), why, heard);
-                    }
-                }
-                self.odd("skipped a batch, which this revision lacks".into(), heard);
-            }
-            Ok(Incoming::Batch(messages) | Incoming::Joined(messages)) => {
-                for message in messages {
-                    match message {
-                        Ok(message) => {
-                            let text = Text::Part(&line);
-                            self.hear_message(message, text, name, setting, heard, out);
-                        }
-                        Err(Broken { why, at }) => {
-                            self.malformed(&why, line.get(at).unwrap_or_default(), heard);
-                        }
-                    }
-                }
-            }
-            Err(malformed) => self.malformed(&malformed, &line, heard),
-        }
-    }
-
-    /// Skips what is no message; who waits for it as an answer hears so (L8).
-    fn malformed(&mut self, why: &Malformed, text: &str, heard: &mut Vec<Heard>) {
-        // Of two ids nobody knows which counts.
-        if *why != (Malformed::DuplicateMember { name: "id" }) {
-            self.spoiled(&rpc::peek(text.as_bytes(), b""), why.to_string(), heard);
-        }
-        let sample: String = text.chars().take(SAMPLE_CHARS).collect();
-        self.odd(alloc::format!("skipped a line ({why}): {sample}"), heard);
-    }
-
-    fn hear_message(
-        &mut self,
-        message: Message,
-        text: Text<'_>,
-        name: &ServerName,
-        setting: &Setting,
-        heard: &mut Vec<Heard>,
-        out: &mut Outbox,
-    ) {
-        match message {
-            Message::Answer { id, reply } => match self.take_asked(&id) {
-                Some(asked) => {
-                    if let Id::Text(_) = &id {
-                        self.mistyped(&id, heard);
-                    }
-                    heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
-                }
-                None => self.unknown(&id, name, heard),
-            },
-            Message::Request { id, method, .. } => self.answer(&id, &method, setting, out),
-            Message::Notification { method, params } => {
-                self.notified(method, params.map(|at| text.json(at)), heard);
-            }
-            Message::Complaint { error } => {
-                let error = error.quoted();
-                self.odd(alloc::format!("complained without saying about what: {error}"), heard);
-            }
-        }
-    }
-
-    fn notified(&mut self, method: String, params: Option<Json>, heard: &mut Vec<Heard>) {
-        match method.as_str() {
-            mcp::LOG => heard.extend(params.map(Heard::Logged)),
-            mcp::PROGRESS => heard.extend(params.and_then(|params| self.progressed(params))),
-            // What a server asks is answered at once, so there is nothing to call off.
-            mcp::CANCELLED => {}
-            _ => heard.push(Heard::Notified { method, params }),
-        }
-    }
-
-    fn progressed(&mut self, params: Json) -> Option<Heard> {
-        let progress = mcp::read_progress(params.as_str())?;
-        let Id::Number(token) = progress.token else { return None };
-        let token = u64::try_from(token).ok()?;
-        let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return None };
-        // C-PROG-02: progress increases; what does not is no progress. The bits of floats
-        // that are not negative order as the floats do.
-        let value = progress.value.max(0.0).to_bits();
-        let last = self.last_progress.entry(token).or_insert(0);
-        if value > *last || (value == 0 && *last == 0) {
-            *last = value;
-            return Some(Heard::Progressed { call, progress: params });
-        }
-        None
-    }
-
-    /// Answers a request of the server's at once (C-RPC-18).
-    fn answer(&self, id: &Id, method: &str, setting: &Setting, out: &mut Outbox) {
-        let bytes = if method == mcp::PING {
-            rpc::result(id, "{}")
-        } else if method == mcp::ROOTS_LIST {
-            rpc::result(id, &mcp::roots_result(&setting.cwd))
-        } else {
-            let method = Quoted(method);
-            let message = alloc::format!("Unsupported server request: {method}");
-            rpc::error(id, mcp::METHOD_NOT_FOUND, &message)
-        };
-        self.send(bytes, out);
-    }
-
     fn ask(&mut self, asked: Asked) -> u64 {
         let id = self.next_id();
         self.asked.insert(id, asked);
@@ -416,82 +416,7 @@ impl Session {
         self.next.next() + 1
     }
 
-    fn send(&self, bytes: Vec<u8>, out: &mut Outbox) {
-        out.command(Command::Send { conn: self.conn, bytes: bytes.into() });
-    }
-
-    fn unknown(&mut self, id: &Id, _name: &ServerName, heard: &mut Vec<Heard>) {
-        self.unknown_answers += 1;
-        if self.unknown_answers == 1 {
-            let id = id.to_string();
-            let id = Quoted(&id);
-            let what = alloc::format!("answered id {id}, which nobody asked or which has ended");
-            heard.push(Heard::Odd(what));
-        }
-    }
-
-    /// L8: an answer that cannot be read is the only one there will be, so whoever asked hears
-    /// of it at once.
-    fn spoiled(&mut self, peek: &Peek, message: String, heard: &mut Vec<Heard>) {
-        if let Some(asked) = self.asked_by(peek) {
-            heard.push(Heard::Spoiled { asked, message });
-        }
-    }
-
-    /// Takes out what a line answers of which only a part was read.
-    fn asked_by(&mut self, peek: &Peek) -> Option<Asked> {
-        match peek {
-            Peek::Answer(id) => self.take_asked(id),
-            Peek::HasMethod | Peek::Unknown => None,
-        }
-    }
-
-    /// Takes out the request that an answer with this id is for. C-RPC-06 knows numbers of ours
-    /// only; that some servers give a number back as its text is tolerated, because no other
-    /// request can be meant.
-    fn take_asked(&mut self, id: &Id) -> Option<Asked> {
-        let number = match id {
-            Id::Number(number) => u64::try_from(*number).ok()?,
-            Id::Text(text) => {
-                text.parse().ok().filter(|number: &u64| number.to_string() == *text)?
-            }
-        };
-        self.last_progress.remove(&number);
-        self.asked.remove(&number)
-    }
-
-    fn mistyped(&mut self, id: &Id, heard: &mut Vec<Heard>) {
-        self.text_ids += 1;
-        if self.text_ids == 1 {
-            let what =
-                alloc::format!("answered our number with the text {id}; it is taken as meant");
-            heard.push(Heard::Odd(what));
-        }
-    }
-
-    fn odd(&mut self, what: String, heard: &mut Vec<Heard>) {
-        self.skipped_lines += 1;
-        if !self.odd_told {
-            self.odd_told = true;
-            heard.push(Heard::Odd(what));
-        }
-    }
-}
-
-/// The line a message stands in: moved into what is made of it where it is the only one.
-enum Text<'a> {
-    Whole(alloc::borrow::Cow<'a, str>),
-    Part(&'a str),
-}
-
-impl Text<'_> {
-    fn json(self, at: core::ops::Range<usize>) -> Json {
-        match self {
-            Text::Whole(alloc::borrow::Cow::Owned(line)) => Json::within(line, at),
-            Text::Whole(alloc::borrow::Cow::Borrowed(line)) => {
-                Json::new(line.get(at).unwrap_or_default())
-            }
-            Text::Part(line) => Json::new(line.get(at).unwrap_or_default()),
-        }
+    fn send(&mut self, line: Vec<u8>, kind: Kind, step: &mut Step<'_>) {
+        self.channel.send(self.conn, Outgoing { line, kind }, step);
     }
 }

@@ -1,4 +1,5 @@
-//! The ladder that ends a process: close its input, ask its group, kill its group, give up.
+//! The ladder that ends a process: close its input, ask its group, kill its group, give up. A
+//! remote server has fewer rungs: goodbye, break everything off, give up.
 //!
 //! Floor 3. Every rung has its own deadline, counted from the moment the rung is entered, so
 //! that a laptop that slept never gets TERM and KILL in one breath (L5). The whole ladder is
@@ -10,6 +11,8 @@ use crate::command::Command;
 use crate::id::ConnId;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
+
+use super::channel::Close;
 
 /// How long each rung lasts, in milliseconds.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -32,6 +35,7 @@ impl Default for StopLadder {
 /// A process on its way down.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Stop {
+    close: Close,
     rung: Rung,
     until: Timestamp,
 }
@@ -58,14 +62,15 @@ pub enum Climb {
 impl Stop {
     /// Enters the ladder.
     #[must_use]
-    pub fn begin(
+    pub(super) fn begin(
         opened: bool,
+        close: Close,
         conn: ConnId,
         now: Timestamp,
         ladder: &StopLadder,
         out: &mut Outbox,
     ) -> Self {
-        let mut stop = Self { rung: Rung::Opening, until: now.plus(ladder.kill_ms) };
+        let mut stop = Self { close, rung: Rung::Opening, until: now.plus(ladder.kill_ms) };
         if opened {
             stop.handle_opened(conn, now, ladder, out);
         }
@@ -80,10 +85,40 @@ impl Stop {
         ladder: &StopLadder,
         out: &mut Outbox,
     ) {
-        if self.rung == Rung::Opening {
-            out.command(Command::CloseInput { conn });
-            *self = Self { rung: Rung::Polite, until: now.plus(ladder.polite_ms) };
+        if self.rung != Rung::Opening {
+            return;
         }
+        match self.close {
+            Close::Process => {
+                out.command(Command::CloseInput { conn });
+                self.enter(Rung::Polite, now.plus(ladder.polite_ms));
+            }
+            Close::Goodbye => self.enter(Rung::Polite, now.plus(ladder.polite_ms)),
+            Close::Nothing => self.kill(conn, now, ladder, out),
+        }
+    }
+
+    /// The goodbye of a remote server was answered.
+    pub(super) fn said_goodbye(
+        &mut self,
+        conn: ConnId,
+        now: Timestamp,
+        ladder: &StopLadder,
+        out: &mut Outbox,
+    ) {
+        if self.close == Close::Goodbye && self.rung == Rung::Polite {
+            self.kill(conn, now, ladder, out);
+        }
+    }
+
+    fn kill(&mut self, conn: ConnId, now: Timestamp, ladder: &StopLadder, out: &mut Outbox) {
+        out.command(Command::Kill { conn });
+        self.enter(Rung::Killing, now.plus(ladder.kill_ms));
+    }
+
+    const fn enter(&mut self, rung: Rung, until: Timestamp) {
+        self.rung = rung;
+        self.until = until;
     }
 
     /// The present rung has passed.
@@ -94,16 +129,17 @@ impl Stop {
         ladder: &StopLadder,
         out: &mut Outbox,
     ) -> Climb {
-        let (command, rung, lasts_ms) = match self.rung {
-            Rung::Polite => (Command::Terminate { conn }, Rung::Terminating, ladder.terminate_ms),
-            Rung::Terminating => (Command::Kill { conn }, Rung::Killing, ladder.kill_ms),
+        match self.rung {
+            Rung::Polite if self.close == Close::Process => {
+                out.command(Command::Terminate { conn });
+                self.enter(Rung::Terminating, now.plus(ladder.terminate_ms));
+            }
+            Rung::Polite | Rung::Terminating => self.kill(conn, now, ladder, out),
             Rung::Opening | Rung::Killing => {
                 out.command(Command::Abandon { conn });
                 return Climb::GaveUp;
             }
-        };
-        out.command(command);
-        *self = Self { rung, until: now.plus(lasts_ms) };
+        }
         Climb::Climbed
     }
 
@@ -135,7 +171,7 @@ mod tests {
     #[test]
     fn an_opened_process_is_closed_asked_killed_and_given_up() {
         let (conn, ladder, mut out) = (ConnId::new(1), StopLadder::default(), Outbox::default());
-        let mut stop = Stop::begin(true, conn, Timestamp::ZERO, &ladder, &mut out);
+        let mut stop = Stop::begin(true, Close::Process, conn, Timestamp::ZERO, &ladder, &mut out);
         assert_eq!(commands(&mut out), vec![Command::CloseInput { conn }]);
         for (at, command, climb) in [
             (1_000, Command::Terminate { conn }, Climb::Climbed),
@@ -153,7 +189,7 @@ mod tests {
     #[test]
     fn a_rung_counts_from_the_moment_it_is_entered() {
         let (conn, ladder, mut out) = (ConnId::new(1), StopLadder::default(), Outbox::default());
-        let mut stop = Stop::begin(true, conn, Timestamp::ZERO, &ladder, &mut out);
+        let mut stop = Stop::begin(true, Close::Process, conn, Timestamp::ZERO, &ladder, &mut out);
         stop.handle_timeout(conn, Timestamp::from_millis(90_000), &ladder, &mut out);
         assert_eq!(stop.deadline().at, Timestamp::from_millis(92_000));
     }
@@ -161,7 +197,7 @@ mod tests {
     #[test]
     fn a_process_that_is_still_being_started_is_closed_when_it_runs() {
         let (conn, ladder, mut out) = (ConnId::new(1), StopLadder::default(), Outbox::default());
-        let mut stop = Stop::begin(false, conn, Timestamp::ZERO, &ladder, &mut out);
+        let mut stop = Stop::begin(false, Close::Process, conn, Timestamp::ZERO, &ladder, &mut out);
         assert!(out.is_empty());
         stop.handle_opened(conn, Timestamp::from_millis(500), &ladder, &mut out);
         assert_eq!(commands(&mut out), vec![Command::CloseInput { conn }]);

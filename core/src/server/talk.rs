@@ -9,30 +9,26 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::command::Command;
 use crate::error::{Category, Cause, Problem, RpcError};
-use crate::id::{ConnId, ServerName};
-use crate::outbox::Outbox;
+use crate::id::ServerName;
 use crate::quote::Quoted;
 use crate::time::Timestamp;
-use crate::wire::mcp::{self, List, Page, Shape};
+use crate::wire::mcp::{List, Page, Shape};
 
+use super::Signal;
+use super::channel::Step;
 use super::listing::{Listing, Turn};
 use super::refresh::Refresh;
 use super::session::Session;
-use super::{Setting, Signal};
 
 /// What is needed to talk about lists, beside the lists.
 pub(super) struct Talk<'a> {
     pub(super) name: &'a ServerName,
-    pub(super) conn: ConnId,
     pub(super) session: &'a mut Session,
-    pub(super) setting: &'a Setting,
     /// When a request that is made at this moment has to be answered.
     pub(super) deadline: Timestamp,
-    pub(super) now: Timestamp,
     pub(super) signals: &'a mut Vec<Signal>,
-    pub(super) out: &'a mut Outbox,
+    pub(super) step: Step<'a>,
 }
 
 impl Talk<'_> {
@@ -46,14 +42,15 @@ impl Talk<'_> {
         read: impl Fn(&str) -> Result<Page<D>, Shape>,
     ) -> Option<Result<Vec<D>, Cause>> {
         let mut bad = Vec::new();
-        let turn = reply
-            .and_then(|reply| listing.answered(list, reply, read, &self.setting.limits, &mut bad));
+        let turn = reply.and_then(|reply| {
+            listing.answered(list, reply, read, &self.step.setting.limits, &mut bad)
+        });
         for shape in bad {
             self.found(category(list), &shape.message);
         }
         match turn {
             Ok(Turn::Next(cursor)) => {
-                refresh.asked_on(self.session.list(list, Some(&cursor), self.out));
+                refresh.asked_on(self.session.list(list, Some(&cursor), &mut self.step));
                 None
             }
             Ok(Turn::Done(entries)) => Some(Ok(entries)),
@@ -90,16 +87,15 @@ impl Talk<'_> {
 
     /// The list stays as it was; told once for failures in a row.
     pub(super) fn failed(&mut self, refresh: &mut Refresh, list: List, cause: &Cause) {
-        if refresh.failed(self.now, &self.setting.list_changed) {
+        if refresh.failed(self.step.now, &self.step.setting.list_changed) {
             let message = format!("{list} could not be read and stays as it was: {}", why(cause));
             self.found(Category::StaleList, &message);
         }
     }
 
     pub(super) fn call_off(&mut self, request: Option<u64>) {
-        if let Some(request) = request.filter(|request| self.session.forget(*request)) {
-            let bytes = mcp::cancelled(request, "it took too long").into();
-            self.out.command(Command::Send { conn: self.conn, bytes });
+        if let Some(request) = request {
+            self.session.cancel(request, "it took too long", &mut self.step);
         }
     }
 
@@ -124,6 +120,7 @@ fn why(cause: &Cause) -> String {
         Cause::Shape { message } => message.clone(),
         Cause::Limit { what, limit } => format!("it {}", what.describe(*limit)),
         Cause::RepeatedCursor => "it repeated a page cursor".into(),
+        Cause::Http { failure } => failure.to_string(),
         Cause::Invalid { .. }
         | Cause::Unresolved { .. }
         | Cause::Open { .. }

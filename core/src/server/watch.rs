@@ -125,7 +125,7 @@ impl Watch {
 
     /// Wants what is listed, or nothing.
     fn aim(&mut self, resources: &[ResourceDef], talk: &mut Talk<'_>) {
-        let most = talk.setting.limits.subscriptions_per_server;
+        let most = talk.step.setting.limits.subscriptions_per_server;
         if self.on && resources.len() > most {
             let message = format!(
                 "it has {} resources, of which changes of the first {most} are followed \
@@ -168,14 +168,14 @@ impl Watch {
 
     /// Asks for as much of what is to be done as may be under way at once.
     fn pump(&mut self, talk: &mut Talk<'_>) {
-        while self.pending.len() < talk.setting.limits.subscribing_at_once.max(1)
+        while self.pending.len() < talk.step.setting.limits.subscribing_at_once.max(1)
             && let Some(uri) = self.todo.pop_first()
         {
             let (method, link) = match self.links.get(&uri) {
                 None => (mcp::SUBSCRIBE, Link::Subscribing),
                 Some(_) => (mcp::UNSUBSCRIBE, Link::Unsubscribing),
             };
-            let request = talk.session.watch(method, &uri, talk.out);
+            let request = talk.session.watch(method, &uri, &mut talk.step);
             self.links.insert(Arc::clone(&uri), link);
             self.pending.insert(request, Pending { uri, deadline: talk.deadline });
         }

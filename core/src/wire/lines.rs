@@ -13,10 +13,10 @@ use core::ops::Range;
 use super::json::Outline;
 
 /// How much of the beginning of a line is kept that cannot be read.
-const HEAD_BYTES: usize = 1024;
+pub(super) const HEAD_BYTES: usize = 1024;
 
 /// How much of the end of a line is kept that cannot be read.
-const TAIL_BYTES: usize = 256;
+pub(super) const TAIL_BYTES: usize = 256;
 
 /// From which length on an unfinished line is outlined: a message that is only cut in two by the
 /// end of a read is not.
@@ -81,6 +81,33 @@ pub enum Frame<'a> {
         /// The bound.
         bytes_max: usize,
     },
+}
+
+impl Frame<'_> {
+    /// A whole message that came in no line.
+    #[must_use]
+    pub fn whole(bytes: Vec<u8>) -> Frame<'static> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Frame::Line(Cow::Owned(text)),
+            Err(error) => {
+                let mut head = error.into_bytes();
+                let bytes = head.len();
+                let tail =
+                    head.get(bytes.saturating_sub(TAIL_BYTES)..).unwrap_or_default().to_vec();
+                head.truncate(HEAD_BYTES);
+                Frame::NotUtf8 { bytes, head, tail }
+            }
+        }
+    }
+
+    /// A message that came in no line and is too long; `bytes` is what came of it up to the bound.
+    #[must_use]
+    pub fn oversized(bytes: &[u8], bytes_max: usize) -> Frame<'static> {
+        let bytes = bytes.get(..bytes_max).unwrap_or(bytes);
+        let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes).to_vec();
+        let tail = bytes.get(bytes.len().saturating_sub(TAIL_BYTES)..).unwrap_or_default().to_vec();
+        Frame::TooLong { head, tail, bytes_max }
+    }
 }
 
 /// The frames that one chunk completes. What is not taken is lost, unless it is pushed again;

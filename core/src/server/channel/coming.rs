@@ -1,0 +1,494 @@
+//! What comes in over HTTP, and what does not.
+//!
+//! Floor 3. Each exchange ends in one of few ways, and each of those ends exactly the request it
+//! was for, if it was for one.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::error::{ExchangeError, ExchangeFault, HttpFailure, Sent};
+use crate::id::ExchangeId;
+use crate::input::HttpHead;
+use crate::wire::http::{Answer, Content, read};
+use crate::wire::lines::Frame;
+use crate::wire::sse::{Event, Events, Name};
+
+use super::exchange::{Exchange, Role, Stage, later};
+use super::http::{Http, Way, due};
+use super::{Came, Kind, Step};
+
+impl Http {
+    /// A server began to answer.
+    pub(crate) fn head(
+        &mut self,
+        id: ExchangeId,
+        head: &HttpHead,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let Some(exchange) = self.exchanges.get(&id) else { return Vec::new() };
+        if !matches!(exchange.stage, Stage::Asked { .. }) {
+            return Vec::new();
+        }
+        match (&exchange.role, read(head)) {
+            (Role::Goodbye, _) => Vec::new(),
+            (_, Answer::Moved { to }) => self.moved(id, to, step),
+            (Role::Post { kind, .. }, answer) => self.post_answered(id, *kind, answer, head, step),
+            (Role::Listen { .. } | Role::Resume { .. } | Role::Stream, answer) => {
+                self.stream_answered(id, answer, head, step)
+            }
+        }
+    }
+
+    fn post_answered(
+        &mut self,
+        id: ExchangeId,
+        kind: Kind,
+        answer: Answer,
+        head: &HttpHead,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let (begins, done) =
+            (matches!(kind, Kind::Initialize(_)), matches!(answer, Answer::Done(_)));
+        if begins {
+            self.session = done && head.session && self.way == Way::Streamable;
+        } else if head.status == 404 && self.session {
+            return self.session_lost(id, step);
+        }
+        if let Answer::Busy { retry_after_ms } = answer
+            && !matches!(kind, Kind::Call(..))
+            && self.repeat(id, retry_after_ms, step)
+        {
+            return Vec::new();
+        }
+        if kind == Kind::Initialized {
+            self.shake_hands(step);
+        }
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return Vec::new() };
+        let content = match answer {
+            Answer::Done(content) => content,
+            Answer::Moved { .. } | Answer::Busy { .. } | Answer::Refused => {
+                if (300..=399).contains(&head.status) {
+                    return self.fail(id, elsewhere(head), false, step);
+                }
+                Content::Other(None)
+            }
+        };
+        if let (true, Role::Post { text, .. }) = (done, &mut exchange.role) {
+            *text = Vec::new().into();
+        }
+        exchange.stage = if content == Content::Events {
+            let events = Events::new(step.setting.limits.message_bytes);
+            Stage::Events { events, until: None, answered: false }
+        } else {
+            let until = step.now.plus(step.setting.limits.http_idle_ms);
+            Stage::Text { status: head.status, content, bytes: Vec::new(), until }
+        };
+        Vec::new()
+    }
+
+    fn stream_answered(
+        &mut self,
+        id: ExchangeId,
+        answer: Answer,
+        head: &HttpHead,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return Vec::new() };
+        if answer == Answer::Done(Content::Events) {
+            if let Role::Listen { opened } = &mut exchange.role {
+                *opened = true;
+            }
+            exchange.thread.failed = 0;
+            let events = Events::new(step.setting.limits.message_bytes);
+            exchange.stage = Stage::Events { events, until: exchange.until(), answered: false };
+            return Vec::new();
+        }
+        // A stream that there was once can only be gone with its session.
+        let known = match &exchange.role {
+            Role::Listen { opened } => *opened,
+            Role::Resume { .. } => true,
+            Role::Post { .. } | Role::Stream | Role::Goodbye => false,
+        };
+        if known && head.status == 404 && self.session {
+            return self.session_lost(id, step);
+        }
+        let failure = match answer {
+            Answer::Busy { retry_after_ms } if self.repeat(id, retry_after_ms, step) => {
+                return Vec::new();
+            }
+            Answer::Refused
+                if (500..=599).contains(&head.status)
+                    && head.status != 501
+                    && self.repeat(id, None, step) =>
+            {
+                return Vec::new();
+            }
+            Answer::Done(Content::Other(found)) => {
+                HttpFailure::ContentType { found: found.unwrap_or_default() }
+            }
+            Answer::Done(_) => HttpFailure::ContentType { found: "application/json".into() },
+            Answer::Refused if (300..=399).contains(&head.status) => elsewhere(head),
+            Answer::Moved { .. } | Answer::Busy { .. } | Answer::Refused => {
+                HttpFailure::status(head.status, "")
+            }
+        };
+        self.fail(id, failure, false, step)
+    }
+
+    /// C-HTTP-07, F-074: follows as often as is allowed; where it leads to, the driver looks at.
+    fn moved(&mut self, id: ExchangeId, to: String, step: &mut Step<'_>) -> Vec<Came> {
+        let limit = step.setting.limits.http_redirects;
+        let hops = self.exchanges.get(&id).map_or(0, |exchange| exchange.hops.len());
+        if hops >= limit {
+            let failure = HttpFailure::TooManyRedirects { limit: limit as u64 };
+            return self.fail(id, failure, false, step);
+        }
+        if let Some(mut exchange) = self.abort(id, step) {
+            exchange.hops.push(to);
+            self.schedule(exchange, step.now, step);
+        }
+        Vec::new()
+    }
+
+    /// Asks again later, unless it was asked too often in a row or would have to wait too long.
+    fn repeat(&mut self, id: ExchangeId, wait_ms: Option<u64>, step: &mut Step<'_>) -> bool {
+        let Some(exchange) = self.exchanges.get(&id) else { return false };
+        let failed = exchange.thread.failed;
+        let too_long = wait_ms.is_some_and(|wait_ms| wait_ms > step.setting.connect_ms);
+        if failed >= step.setting.limits.http_repeats || too_long {
+            return false;
+        }
+        if let Some(mut exchange) = self.abort(id, step) {
+            exchange.thread.failed += 1;
+            self.schedule(exchange, later(step.now, wait_ms, failed), step);
+        }
+        true
+    }
+
+    /// The handshake has arrived: what waited for that goes out, and the server may speak.
+    fn shake_hands(&mut self, step: &mut Step<'_>) {
+        self.release(step);
+        if self.way == Way::Streamable {
+            self.begin(Role::Listen { opened: false }, step);
+        }
+    }
+
+    /// C-LHTTP-03: what the server refused for that reason it did not do.
+    fn session_lost(&mut self, id: ExchangeId, step: &mut Step<'_>) -> Vec<Came> {
+        self.session = false;
+        let mut came = self.fail(id, HttpFailure::SessionLost, true, step);
+        came.push(Came::Broken(HttpFailure::SessionLost));
+        came
+    }
+
+    /// A part of an answer came. Takes from `bytes` what holds one message, or all of it.
+    pub(crate) fn body(
+        &mut self,
+        id: ExchangeId,
+        bytes: &mut &[u8],
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let Some(exchange) = self.exchanges.get_mut(&id) else {
+            *bytes = &[];
+            return Vec::new();
+        };
+        let request = exchange.request();
+        let Stage::Events { events, until, .. } = &mut exchange.stage else {
+            return self.text(id, core::mem::take(bytes), step);
+        };
+        loop {
+            let mut pushed = events.push(bytes);
+            let event = pushed.next();
+            let left = pushed.left();
+            *bytes = bytes.get(bytes.len() - left..).unwrap_or_default();
+            exchange.thread.follow(events);
+            let Some(Event { name, data }) = event else { return Vec::new() };
+            exchange.thread.brought();
+            match (name, &mut self.way, data) {
+                (Name::Message, _, frame) => {
+                    return vec![Came::Message { frame, by: id, request }];
+                }
+                (Name::Endpoint, Way::Events { endpoint, .. }, Frame::Line(text))
+                    if exchange.role == Role::Stream && endpoint.is_none() =>
+                {
+                    *endpoint = Some(text.trim().into());
+                    *until = None;
+                    self.release(step);
+                    return Vec::new();
+                }
+                (Name::Endpoint | Name::Other, _, _) => {}
+            }
+        }
+    }
+
+    fn text(&mut self, id: ExchangeId, more: &[u8], step: &mut Step<'_>) -> Vec<Came> {
+        let limits = &step.setting.limits;
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return Vec::new() };
+        let request = exchange.request();
+        let Stage::Text { status, bytes, until, .. } = &mut exchange.stage else {
+            return Vec::new();
+        };
+        *until = step.now.plus(limits.http_idle_ms);
+        let done = is_done(*status);
+        let bytes_max = if done { limits.message_bytes } else { limits.http_refusal_bytes };
+        let room = bytes_max.saturating_sub(bytes.len());
+        if more.len() <= room {
+            bytes.extend_from_slice(more);
+            return Vec::new();
+        }
+        if done {
+            bytes.extend(more.iter().take(room));
+            let frame = Frame::oversized(bytes, bytes_max);
+            self.abort(id, step);
+            let mut came = vec![Came::Message { frame, by: id, request }];
+            let failure = HttpFailure::NoAnswer;
+            came.extend(request.map(|request| Came::Over { request, failure, unsent: false }));
+            return came;
+        }
+        bytes.extend(more.iter().take(room));
+        let Some(exchange) = self.abort(id, step) else { return Vec::new() };
+        self.ended_in(id, exchange, Ok(()), false, step)
+    }
+
+    /// An exchange is over; `open`: the request it was for still waits for its answer.
+    pub(crate) fn ended(
+        &mut self,
+        id: ExchangeId,
+        end: Result<(), ExchangeError>,
+        open: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let ordered = self.exchanges.get(&id).is_some_and(Exchange::is_ordered);
+        let Some(exchange) = ordered.then(|| self.exchanges.remove(&id)).flatten() else {
+            return Vec::new();
+        };
+        self.ended_in(id, exchange, end, open, step)
+    }
+
+    fn ended_in(
+        &mut self,
+        id: ExchangeId,
+        mut exchange: Exchange,
+        end: Result<(), ExchangeError>,
+        open: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let stage = core::mem::replace(&mut exchange.stage, Stage::Asked { until: None });
+        match (stage, end) {
+            (Stage::Text { status, content, bytes, .. }, Ok(())) if is_done(status) => {
+                self.done(id, &exchange, &content, bytes)
+            }
+            (Stage::Text { status, bytes, .. }, end) if end.is_ok() || !is_done(status) => {
+                self.refused(id, exchange, status, bytes, step)
+            }
+            (Stage::Events { .. }, end) => self.stream_ended(exchange, end, open, step),
+            (Stage::Asked { .. }, Err(error)) => self.unanswered(exchange, error, step),
+            (Stage::Text { .. }, Err(error)) => {
+                self.failed(exchange, HttpFailure::Exchange(error), false, step)
+            }
+            (Stage::Text { .. } | Stage::Asked { .. } | Stage::Waiting { .. }, Ok(())) => {
+                self.failed(exchange, HttpFailure::NoAnswer, false, step)
+            }
+            (Stage::Waiting { .. }, Err(_)) => Vec::new(),
+        }
+    }
+
+    /// A stream ended. With it the request that it was for, unless the rest can be had; or what
+    /// the server says by itself comes by the next one (G47).
+    fn stream_ended(
+        &mut self,
+        mut exchange: Exchange,
+        end: Result<(), ExchangeError>,
+        open: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let request = exchange.request();
+        match (&exchange.role, request) {
+            (Role::Stream, _) => {
+                let failure = end.err().map_or(HttpFailure::StreamEnded, HttpFailure::Exchange);
+                return self.failed(exchange, failure, false, step);
+            }
+            (Role::Listen { .. }, _) => {}
+            (_, Some(request)) if open && exchange.thread.last_id.is_some() => {
+                exchange.role = Role::Resume { request };
+                exchange.hops.clear();
+            }
+            (_, Some(request)) if open => {
+                // C-LHTTP-11.
+                let failure = end.err().map_or(HttpFailure::NoAnswer, HttpFailure::Exchange);
+                return vec![Came::Over { request, failure, unsent: false }];
+            }
+            _ => return Vec::new(),
+        }
+        let until = exchange.thread.again(step.now);
+        self.schedule(exchange, until, step);
+        Vec::new()
+    }
+
+    /// No answer began. What provably did not reach the server may be asked again; where the
+    /// server cannot be reached at all, nothing more can be said to it.
+    fn unanswered(
+        &mut self,
+        mut exchange: Exchange,
+        error: ExchangeError,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        let unsent = error.sent == Sent::Nothing;
+        let unreachable =
+            matches!(error.fault, ExchangeFault::Connect { .. } | ExchangeFault::TimedOut { .. });
+        let foreign = matches!(error.fault, ExchangeFault::ForeignOrigin { .. });
+        let repeats = step.setting.limits.http_repeats;
+        match &exchange.role {
+            Role::Listen { .. } | Role::Resume { .. }
+                if !foreign && exchange.thread.failed < repeats =>
+            {
+                let until = later(step.now, None, exchange.thread.failed);
+                exchange.thread.failed += 1;
+                self.schedule(exchange, until, step);
+                return Vec::new();
+            }
+            Role::Post { .. }
+                if unsent && !unreachable && !foreign && exchange.thread.failed == 0 =>
+            {
+                exchange.thread.failed = 1;
+                self.schedule(exchange, step.now, step);
+                return Vec::new();
+            }
+            Role::Post { .. }
+            | Role::Listen { .. }
+            | Role::Resume { .. }
+            | Role::Stream
+            | Role::Goodbye => {}
+        }
+        let nowhere = foreign && matches!(self.way, Way::Events { .. });
+        let over = unreachable || nowhere || (unsent && !foreign);
+        let over = over && !matches!(exchange.role, Role::Goodbye | Role::Stream);
+        let failure = HttpFailure::Exchange(error);
+        let broken = over.then(|| Came::Broken(failure.clone()));
+        let mut came = self.failed(exchange, failure, unsent && !foreign, step);
+        came.extend(broken);
+        came
+    }
+
+    /// Breaks an exchange off that came to nothing.
+    pub(super) fn fail(
+        &mut self,
+        id: ExchangeId,
+        failure: HttpFailure,
+        unsent: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        match self.abort(id, step) {
+            Some(exchange) => self.failed(exchange, failure, unsent, step),
+            None => Vec::new(),
+        }
+    }
+
+    /// What follows for whom an exchange was made.
+    pub(super) fn failed(
+        &mut self,
+        exchange: Exchange,
+        failure: HttpFailure,
+        unsent: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
+        match (&exchange.role, exchange.request()) {
+            (_, Some(request)) => vec![Came::Over { request, failure, unsent }],
+            (Role::Post { kind: Kind::Initialized, .. }, _) => {
+                if self.holds {
+                    self.shake_hands(step);
+                }
+                vec![Came::Untaken(failure)]
+            }
+            (Role::Post { .. }, None) => vec![Came::Untaken(failure)],
+            (Role::Stream, _) => vec![Came::Broken(self.also(failure))],
+            (Role::Listen { .. } | Role::Resume { .. } | Role::Goodbye, _) => Vec::new(),
+        }
+    }
+
+    /// A failure of the older transport, after that of the newer one if that was tried (F-075).
+    fn also(&self, second: HttpFailure) -> HttpFailure {
+        match &self.way {
+            Way::Events { instead: Some(first), .. } => {
+                HttpFailure::Neither { first: first.clone().into(), second: second.into() }
+            }
+            Way::Events { instead: None, .. } | Way::Streamable => second,
+        }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn fire(&mut self, step: &mut Step<'_>) -> Vec<Came> {
+        let limits = &step.setting.limits;
+        let (head_ms, idle_ms) = (limits.http_head_ms, limits.http_idle_ms);
+        let endpoint_ms = limits.http_endpoint_ms;
+        let mut came = Vec::new();
+        for id in due(&self.exchanges, step.now) {
+            let failure = match self.exchanges.get(&id) {
+                Some(Exchange { stage: Stage::Waiting { .. }, .. }) => {
+                    self.order(id, step);
+                    continue;
+                }
+                Some(Exchange { role: Role::Stream, .. }) => {
+                    HttpFailure::NoEndpoint { limit_ms: endpoint_ms }
+                }
+                Some(Exchange { stage: Stage::Text { status, .. }, .. }) if !is_done(*status) => {
+                    let Some(exchange) = self.abort(id, step) else { continue };
+                    came.extend(self.ended_in(id, exchange, Ok(()), false, step));
+                    continue;
+                }
+                Some(Exchange { stage: Stage::Text { .. }, .. }) => {
+                    HttpFailure::Stalled { limit_ms: idle_ms }
+                }
+                Some(_) => HttpFailure::NoHead { limit_ms: head_ms },
+                None => continue,
+            };
+            came.extend(self.fail(id, failure, false, step));
+        }
+        came
+    }
+
+    /// A whole answer that is no stream and no refusal.
+    fn done(
+        &self,
+        id: ExchangeId,
+        exchange: &Exchange,
+        content: &Content,
+        bytes: Vec<u8>,
+    ) -> Vec<Came> {
+        let request = exchange.request();
+        let blank = bytes.iter().all(u8::is_ascii_whitespace);
+        // C-OLD-04: what is said to a message beside the stream means nothing.
+        let means = matches!(self.way, Way::Streamable);
+        // F-073: what needs no answer may be answered with anything.
+        if !means || (request.is_none() && (blank || *content != Content::Json)) {
+            return Vec::new();
+        }
+        let failure = match content {
+            Content::Other(found) if !blank => {
+                HttpFailure::ContentType { found: found.clone().unwrap_or_default() }
+            }
+            Content::Other(_) | Content::Json | Content::Events => HttpFailure::NoAnswer,
+        };
+        let frame = Frame::whole(bytes);
+        // What is of no type of ours may still be a message, and is nothing to complain of else.
+        let said = !blank && (*content == Content::Json || is_object(&frame));
+        let mut came = Vec::new();
+        came.extend(said.then_some(Came::Message { frame, by: id, request }));
+        came.extend(request.map(|request| Came::Over { request, failure, unsent: false }));
+        came
+    }
+}
+
+const fn is_done(status: u16) -> bool {
+    matches!(status, 200..=299)
+}
+
+fn is_object(frame: &Frame<'_>) -> bool {
+    matches!(frame, Frame::Line(text) if text.trim_start().starts_with(['{', '[']))
+}
+
+fn elsewhere(head: &HttpHead) -> HttpFailure {
+    let location = head.header("location").unwrap_or_default().into();
+    HttpFailure::Elsewhere { status: head.status, location }
+}

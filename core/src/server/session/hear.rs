@@ -1,0 +1,231 @@
+//! What is heard on a connection: one message after the other, and what is none.
+//!
+//! Floor 3. Answers are matched to requests by number (C-RPC-06), requests of the server's are
+//! answered (G49), and what fits nowhere is counted (G39, G43).
+
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+use crate::bytes::Json;
+use crate::quote::Quoted;
+use crate::wire::dialect::Revision;
+use crate::wire::lines::Frame;
+use crate::wire::mcp;
+use crate::wire::rpc::{self, Broken, Id, Incoming, Malformed, Message, Peek};
+
+use super::super::channel::{Kind, Step};
+use super::{Asked, Heard, Session};
+
+/// How much of an odd line is shown.
+const SAMPLE_CHARS: usize = 120;
+
+impl Session {
+    pub(super) fn hear(&mut self, frame: Frame<'_>, heard: &mut Vec<Heard>, step: &mut Step<'_>) {
+        let (line, incoming) = match frame {
+            Frame::Line(line) => {
+                let incoming = rpc::read(&line, self.nesting_max);
+                (line, incoming)
+            }
+            Frame::Long(line, outline) => {
+                let incoming = rpc::read_outlined(&line, &outline, self.nesting_max);
+                (line.into(), incoming)
+            }
+            Frame::NotUtf8 { bytes, head, tail } => {
+                self.spoiled(&rpc::peek(&head, &tail), "it is not UTF-8".into(), heard);
+                let what = alloc::format!("skipped a line of {bytes} bytes that is not UTF-8");
+                return self.odd(what, heard);
+            }
+            Frame::TooLong { head, tail, bytes_max } => {
+                let limit = bytes_max as u64;
+                let peek = rpc::peek(&head, &tail);
+                if peek == Peek::HasMethod {
+                    let what = alloc::format!("skipped a message longer than {limit} bytes");
+                    return self.odd(what, heard);
+                }
+                let asked = self.asked_by(&peek);
+                return heard.push(Heard::TooLong { asked, limit });
+            }
+        };
+        match incoming {
+            Ok(Incoming::One(message)) => {
+                self.hear_message(message, Text::Whole(line), heard, step);
+            }
+            // C-RPC-13: only one revision has batches; elsewhere the line is dropped, and who
+            // waits for an answer in it hears so.
+            Ok(Incoming::Batch(messages)) if !self.revision.is_some_and(Revision::has_batches) => {
+                for message in messages.into_iter().flatten() {
+                    if let Message::Answer { id, .. } = message {
+                        let why = "it came in a batch, which this revision lacks".into();
+                        self.spoiled(&Peek::Answer(id), why, heard);
+                    }
+                }
+                self.odd("skipped a batch, which this revision lacks".into(), heard);
+            }
+            Ok(Incoming::Batch(messages) | Incoming::Joined(messages)) => {
+                for message in messages {
+                    match message {
+                        Ok(message) => {
+                            self.hear_message(message, Text::Part(&line), heard, step);
+                        }
+                        Err(Broken { why, at }) => {
+                            self.malformed(&why, line.get(at).unwrap_or_default(), heard);
+                        }
+                    }
+                }
+            }
+            Err(malformed) => self.malformed(&malformed, &line, heard),
+        }
+    }
+
+    /// Skips what is no message; who waits for it as an answer hears so (L8).
+    fn malformed(&mut self, why: &Malformed, text: &str, heard: &mut Vec<Heard>) {
+        // Of two ids nobody knows which counts.
+        if *why != (Malformed::DuplicateMember { name: "id" }) {
+            self.spoiled(&rpc::peek(text.as_bytes(), b""), why.to_string(), heard);
+        }
+        let sample: String = text.chars().take(SAMPLE_CHARS).collect();
+        self.odd(alloc::format!("skipped a line ({why}): {sample}"), heard);
+    }
+
+    fn hear_message(
+        &mut self,
+        message: Message,
+        text: Text<'_>,
+        heard: &mut Vec<Heard>,
+        step: &mut Step<'_>,
+    ) {
+        match message {
+            Message::Answer { id, reply } => match self.take_asked(&id) {
+                Some(asked) => {
+                    if let Id::Text(_) = &id {
+                        self.mistyped(&id, heard);
+                    }
+                    heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
+                }
+                None => self.unknown(&id, heard),
+            },
+            Message::Request { id, method, .. } => self.answer(&id, &method, step),
+            Message::Notification { method, params } => {
+                self.notified(method, params.map(|at| text.json(at)), heard);
+            }
+            Message::Complaint { error } => {
+                let error = error.quoted();
+                self.odd(alloc::format!("complained without saying about what: {error}"), heard);
+            }
+        }
+    }
+
+    fn notified(&mut self, method: String, params: Option<Json>, heard: &mut Vec<Heard>) {
+        match method.as_str() {
+            mcp::LOG => heard.extend(params.map(Heard::Logged)),
+            mcp::PROGRESS => heard.extend(params.and_then(|params| self.progressed(params))),
+            // What a server asks is answered at once, so there is nothing to call off.
+            mcp::CANCELLED => {}
+            _ => heard.push(Heard::Notified { method, params }),
+        }
+    }
+
+    fn progressed(&mut self, params: Json) -> Option<Heard> {
+        let progress = mcp::read_progress(params.as_str())?;
+        let Id::Number(token) = progress.token else { return None };
+        let token = u64::try_from(token).ok()?;
+        let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return None };
+        // C-PROG-02: progress increases; what does not is no progress. The bits of floats
+        // that are not negative order as the floats do.
+        let value = progress.value.max(0.0).to_bits();
+        let last = self.last_progress.entry(token).or_insert(0);
+        if value > *last || (value == 0 && *last == 0) {
+            *last = value;
+            return Some(Heard::Progressed { call, progress: params });
+        }
+        None
+    }
+
+    /// Answers a request of the server's at once (C-RPC-18).
+    fn answer(&mut self, id: &Id, method: &str, step: &mut Step<'_>) {
+        let bytes = if method == mcp::PING {
+            rpc::result(id, "{}")
+        } else if method == mcp::ROOTS_LIST {
+            rpc::result(id, &mcp::roots_result(&step.setting.cwd))
+        } else {
+            let method = Quoted(method);
+            let message = alloc::format!("Unsupported server request: {method}");
+            rpc::error(id, mcp::METHOD_NOT_FOUND, &message)
+        };
+        self.send(bytes, Kind::Aside, step);
+    }
+
+    fn unknown(&mut self, id: &Id, heard: &mut Vec<Heard>) {
+        self.unknown_answers += 1;
+        if self.unknown_answers == 1 {
+            let id = id.to_string();
+            let id = Quoted(&id);
+            let what = alloc::format!("answered id {id}, which nobody asked or which has ended");
+            heard.push(Heard::Odd(what));
+        }
+    }
+
+    /// L8: an answer that cannot be read is the only one there will be, so whoever asked hears
+    /// of it at once.
+    fn spoiled(&mut self, peek: &Peek, message: String, heard: &mut Vec<Heard>) {
+        if let Some(asked) = self.asked_by(peek) {
+            heard.push(Heard::Spoiled { asked, message });
+        }
+    }
+
+    /// Takes out what a line answers of which only a part was read.
+    fn asked_by(&mut self, peek: &Peek) -> Option<Asked> {
+        match peek {
+            Peek::Answer(id) => self.take_asked(id),
+            Peek::HasMethod | Peek::Unknown => None,
+        }
+    }
+
+    /// Takes out the request that an answer with this id is for. C-RPC-06 knows numbers of ours
+    /// only; that some servers give a number back as its text is tolerated, because no other
+    /// request can be meant.
+    fn take_asked(&mut self, id: &Id) -> Option<Asked> {
+        let number = match id {
+            Id::Number(number) => u64::try_from(*number).ok()?,
+            Id::Text(text) => {
+                text.parse().ok().filter(|number: &u64| number.to_string() == *text)?
+            }
+        };
+        self.take(number)
+    }
+
+    fn mistyped(&mut self, id: &Id, heard: &mut Vec<Heard>) {
+        self.text_ids += 1;
+        if self.text_ids == 1 {
+            let what =
+                alloc::format!("answered our number with the text {id}; it is taken as meant");
+            heard.push(Heard::Odd(what));
+        }
+    }
+
+    pub(super) fn odd(&mut self, what: String, heard: &mut Vec<Heard>) {
+        self.skipped_lines += 1;
+        if !self.odd_told {
+            self.odd_told = true;
+            heard.push(Heard::Odd(what));
+        }
+    }
+}
+
+/// The line a message stands in: moved into what is made of it where it is the only one.
+enum Text<'a> {
+    Whole(alloc::borrow::Cow<'a, str>),
+    Part(&'a str),
+}
+
+impl Text<'_> {
+    fn json(self, at: core::ops::Range<usize>) -> Json {
+        match self {
+            Text::Whole(alloc::borrow::Cow::Owned(line)) => Json::within(line, at),
+            Text::Whole(alloc::borrow::Cow::Borrowed(line)) => {
+                Json::new(line.get(at).unwrap_or_default())
+            }
+            Text::Part(line) => Json::new(line.get(at).unwrap_or_default()),
+        }
+    }
+}
