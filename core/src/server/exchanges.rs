@@ -4,6 +4,7 @@
 
 use alloc::vec::Vec;
 
+use crate::command::{Command, Remote};
 use crate::error::ExchangeError;
 use crate::id::ExchangeId;
 use crate::input::HttpHead;
@@ -14,6 +15,14 @@ use super::channel::Step;
 use super::{Phase, Server, Signal};
 
 impl Server {
+    /// Tells the driver where the server is, once that is known.
+    pub fn connect(&mut self, remote: Remote, out: &mut Outbox) {
+        if let Phase::Resolving { deadline } = self.phase {
+            out.command(Command::Connect { conn: self.conn, server: self.name.clone(), remote });
+            self.enter(Phase::Opening { deadline });
+        }
+    }
+
     /// The server began to answer an exchange.
     pub fn handle_head(
         &mut self,

@@ -36,7 +36,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::command::{Command, Launch, Remote};
+use crate::command::{Command, Launch};
 use crate::error::{CallError, Cause, Exit, Failure, HttpFailure, OpenError, Problem, Stage};
 use crate::id::{CallId, ConnId, ServerName};
 use crate::limits::Limits;
@@ -267,14 +267,6 @@ impl Server {
     pub fn launch(&mut self, launch: Launch, out: &mut Outbox) {
         if let Phase::Resolving { deadline } = self.phase {
             out.command(Command::Open { conn: self.conn, server: self.name.clone(), launch });
-            self.enter(Phase::Opening { deadline });
-        }
-    }
-
-    /// Tells the driver where the server is, once that is known.
-    pub fn connect(&mut self, remote: Remote, out: &mut Outbox) {
-        if let Phase::Resolving { deadline } = self.phase {
-            out.command(Command::Connect { conn: self.conn, server: self.name.clone(), remote });
             self.enter(Phase::Opening { deadline });
         }
     }
