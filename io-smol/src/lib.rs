@@ -1,6 +1,6 @@
 //! Tidegate's driver: it does what the core orders and reports what happened.
 //!
-//! The only crate with clocks, processes and files. [`open`] gives two halves: a [`Driver`],
+//! The only crate with clocks, processes, sockets and files. [`open`] gives two halves: a [`Driver`],
 //! whose [`run`](Driver::run) is one future that owns the machine and must be polled, and a
 //! [`Host`], a handle that any number of tasks and threads may clone and ask. [`block_on`] runs
 //! both on the calling thread.

@@ -327,4 +327,46 @@ mod tests {
             assert!(matches!(end, Err(ExchangeFault::BadHead { .. })), "{end:?}: {text:.40}");
         }
     }
+
+    /// Whatever a server says is read or refused, and the same however it is cut: bytes of good
+    /// answers changed, dropped and doubled at random.
+    #[test]
+    fn no_bytes_are_too_much() {
+        let good = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nabcde\r\n0\r\nX: y\r\n\r\n",
+            "HTTP/1.0 302 Go\r\nLocation: /x\r\nKeep-Alive: timeout=5\r\n\r\nend",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n",
+        ];
+        let mut state = 7_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for round in 0..5_000 {
+            let mut text = good[round % good.len()].as_bytes().to_vec();
+            for _ in 0..=random(3) {
+                let at = random(text.len());
+                match random(3) {
+                    0 => text[at] = b"\r\n :;,0159afx\xff\0"[random(15)],
+                    1 => drop(text.drain(at..(at + 1 + random(4)).min(text.len() - 1).max(at))),
+                    _ => text.splice(at..at, text[at..].to_vec()).for_each(drop),
+                }
+            }
+            let text: String = text.into_iter().map(char::from).filter(char::is_ascii).collect();
+            if text.is_empty() {
+                continue;
+            }
+            let whole = read(&text, text.len());
+            let cut = read(&text, 1 + random(7));
+            assert_eq!(
+                (cut.status, cut.end.is_ok()),
+                (whole.status, whole.end.is_ok()),
+                "{text:?}"
+            );
+            if whole.end.is_ok() {
+                assert_eq!(cut, whole, "{text:?}");
+            }
+        }
+    }
 }
