@@ -80,6 +80,10 @@ fn a_server_that_is_killed_under_load_is_used_again_once_it_is_back() {
                     assert_ne!(outcome.await, Outcome::Aborted);
                 }
                 served.start_again();
+                if matches!(state(host, "s").await, ServerState::Suspended { .. }) {
+                    // It took so long to start that it was given up.
+                    host.reconnect("s", None).await;
+                }
                 comes_back(host, kind).await;
                 assert!(say(host, "s", tool, arguments.clone()).await.contains(wanted));
             }
