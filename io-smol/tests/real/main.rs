@@ -8,5 +8,6 @@ mod files;
 mod hosts;
 mod processes;
 mod project;
+mod remote;
 mod resolving;
 mod watching;
