@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::slice;
 
 use tidegate_core::config::edit::{self, Edit, EditError};
 use tidegate_core::config::organisation::Organisation;
@@ -103,7 +104,18 @@ pub fn organisation() -> Organisation {
 /// # Errors
 /// If the file cannot be changed so, or not at all.
 pub fn edit(source: &Source, change: &Edit) -> Result<bool, ConfigFileError> {
+    edit_all(source, slice::from_ref(change))
+}
+
+/// Makes changes to a file one after the other, all of them or none, as [`edit`] makes one.
+///
+/// # Errors
+/// If the file cannot be changed so, or not at all; none of the changes is made then.
+pub fn edit_all(source: &Source, changes: &[Edit]) -> Result<bool, ConfigFileError> {
     let bytes_max = Limits::default().config_bytes as u64;
-    let edited = |bytes: &[u8]| edit::edit(source, bytes, change).map_err(ConfigFileError::Edit);
+    let edited = |bytes: &[u8]| {
+        let next = |bytes: Vec<u8>, change| edit::edit(source, &bytes, change);
+        changes.iter().try_fold(bytes.to_vec(), next).map_err(ConfigFileError::Edit)
+    };
     update(Path::new(&source.path), bytes_max, edited)
 }

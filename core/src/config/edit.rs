@@ -3,17 +3,19 @@
 //! Floor 2. May import floors 0 and 1.
 //!
 //! Every byte that the change is not about stays as it is: comments, order, indentation, line
-//! ends, a byte order mark, unknown keys. A file that cannot be read is never changed. Only JSON
+//! ends, a byte order mark, unknown keys. An entry that is removed takes the comments about it
+//! along. A file that cannot be read is never changed. Only JSON
 //! is edited, with or without comments.
 
 mod error;
 mod page;
 mod print;
 mod rule;
+mod setting;
 
 use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -25,7 +27,7 @@ use super::source::Source;
 use super::syntax::{FaultKind, Member, Node, Value, jsonc, last};
 use crate::bytes::Json;
 use crate::id::ServerName;
-use page::{Page, Shape};
+use page::{Comments, Page, Shape};
 
 pub use error::{EditError, NameFault};
 pub use rule::check_name;
@@ -45,7 +47,8 @@ pub enum Edit {
         /// Its entry, an object.
         entry: Json,
     },
-    /// Takes out every definition of a name, and the name from `disabledServers`.
+    /// Takes out every definition of a name, with the comments directly above it and at the end
+    /// of its line, and the name from `disabledServers`.
     Remove {
         /// The name.
         name: String,
@@ -79,6 +82,13 @@ pub enum Edit {
     },
     /// Adds tools to `autoApprove`: they may be called without asking.
     ApproveTools {
+        /// The server.
+        name: String,
+        /// The tools, as the server calls them.
+        tools: Vec<String>,
+    },
+    /// Takes [`Edit::ApproveTools`] back.
+    AskForTools {
         /// The server.
         name: String,
         /// The tools, as the server calls them.
@@ -142,16 +152,9 @@ impl<'a> Desk<'a> {
                 self.allow(name, page);
                 Ok(())
             }
-            Edit::SetTimeout { name, ms } => {
-                let (node, members) = self.entry(name)?;
-                set(node, members, "timeout", &ms.to_string(), page);
-                Ok(())
-            }
-            Edit::ApproveTools { name, tools } => {
-                let (node, members) = self.entry(name)?;
-                approve(node, members, tools, page);
-                Ok(())
-            }
+            Edit::SetTimeout { name, ms } => self.set_timeout(name, *ms, page),
+            Edit::ApproveTools { name, tools } => self.approve(name, tools, page),
+            Edit::AskForTools { name, tools } => self.ask_for(name, tools, page),
         }
     }
 
@@ -163,7 +166,9 @@ impl<'a> Desk<'a> {
         let Some((node, definition)) = node.zip(as_definition(name, entry)) else {
             return Err(invalid(format!("Server \"{name}\": the entry cannot be read")));
         };
-        definition.transport.map_err(invalid)?;
+        if let Some(fault) = definition.transport.map_err(invalid)?.unsendable() {
+            return Err(invalid(format!("Server \"{name}\": {fault}")));
+        }
         let member = |key: &str, shape: Shape<'_>| {
             format!("{}: {}", print::key(key), print::value(&node, shape))
         };
@@ -187,7 +192,7 @@ impl<'a> Desk<'a> {
         if !gone.contains(&true) {
             return Err(self.missing(name));
         }
-        page.remove(&spans(entries), &gone);
+        page.remove(&spans(entries), &gone, Comments::Go);
         self.allow(name, page);
         Ok(())
     }
@@ -252,9 +257,9 @@ impl<'a> Desk<'a> {
         let alone = members.iter().filter(|member| member.key == DENIED).count() == 1;
         if gone.iter().all(|gone| *gone) && alone && !items.is_empty() {
             let gone: Vec<bool> = (0..members.len()).map(|each| Some(each) == at).collect();
-            page.remove(&spans(members), &gone);
+            page.remove(&spans(members), &gone, Comments::Stay);
         } else if gone.contains(&true) {
-            page.remove(&item_spans(items), &gone);
+            page.remove(&item_spans(items), &gone, Comments::Stay);
         }
     }
 
@@ -373,32 +378,6 @@ fn set(node: &Node<'_>, members: &[Member<'_>], key: &str, value: &str, page: &m
             let text = format!("{}: {value}", print::key(key));
             page.insert(&node.span, &spans(members), |_| text.clone());
         }
-    }
-}
-
-fn approve(node: &Node<'_>, members: &[Member<'_>], tools: &[String], page: &mut Page<'_>) {
-    let key = "autoApprove";
-    let found = members.iter().rev().find(|member| member.key == key);
-    let old = match found.map(|member| &member.node) {
-        Some(Node { value: Value::List(items), .. }) => items.as_slice(),
-        _ => &[],
-    };
-    let mut new: Vec<&String> = Vec::new();
-    for tool in tools {
-        if !new.contains(&tool) && !old.iter().any(|item| is_text(item, tool)) {
-            new.push(tool);
-        }
-    }
-    let texts: Vec<String> = new.into_iter().map(|tool| print::text(tool)).collect();
-    if texts.is_empty() {
-        return;
-    }
-    let list = texts.join(", ");
-    match found.map(|member| &member.node) {
-        Some(Node { value: Value::List(items), span, .. }) => {
-            page.insert(span, &item_spans(items), |_| list.clone());
-        }
-        Some(_) | None => set(node, members, key, &format!("[{list}]"), page),
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::definition::Transport;
 use crate::error::Category;
 
 /// One thing that makes an entry unusable.
@@ -116,6 +117,66 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<core::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// The headers that frame a message: one more of them makes another message of it.
+const FRAMING: [&str; 8] = [
+    "connection",
+    "content-length",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Transport {
+    /// What is wrong with a variable or a header that should not be written into a file: nothing
+    /// could be given it, or it would say something else to who gets it. No value is told.
+    #[must_use]
+    pub fn unsendable(&self) -> Option<String> {
+        match self {
+            Self::Stdio(stdio) => {
+                let faults = stdio.env.iter().map(|(name, value)| (name, variable(name, value)));
+                told("env", faults)
+            }
+            Self::Http(remote) | Self::Sse(remote) | Self::Auto(remote) => {
+                let faults = remote.headers.iter().map(|(name, value)| (name, header(name, value)));
+                told("headers", faults)
+            }
+        }
+    }
+}
+
+fn told<'a>(
+    field: &str,
+    mut faults: impl Iterator<Item = (&'a String, Option<&'static str>)>,
+) -> Option<String> {
+    faults.find_map(|(name, fault)| Some(format!("\"{field}.{name}\" {}", fault?)))
+}
+
+fn variable(name: &str, value: &str) -> Option<&'static str> {
+    if name.is_empty() || name.contains('=') || name.contains(char::is_control) {
+        Some("cannot be the name of a variable")
+    } else if value.contains(|c: char| c.is_control() && !"\t\r\n".contains(c)) {
+        Some("has a control character in its value")
+    } else {
+        None
+    }
+}
+
+fn header(name: &str, value: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(is_part) {
+        Some("cannot be the name of a header")
+    } else if FRAMING.iter().any(|framing| name.eq_ignore_ascii_case(framing)) {
+        Some("is a header that frames the message; the transport sets it")
+    } else if value.contains(|c: char| c.is_control() && c != '\t') {
+        Some("has a control character in its value")
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +208,34 @@ mod tests {
             messages(Some("pigeon"), "c", "u"),
             format!("{both}; Server \"n\": unknown server type \"pigeon\"")
         );
+    }
+
+    #[test]
+    fn what_cannot_be_given_to_a_server_is_not_written_down() {
+        for (name, value, bad) in [
+            ("A", "multi\nline\tvalue", false),
+            ("a.b-c", "", false),
+            ("", "v", true),
+            ("A=B", "v", true),
+            ("A\u{1b}", "v", true),
+            ("A", "\u{1b}[2J", true),
+            ("A", "a\0b", true),
+        ] {
+            assert_eq!(variable(name, value).is_some(), bad, "{name:?} {value:?}");
+        }
+        for (name, value, bad) in [
+            ("X-Key_1", "a b\tc", false),
+            ("Authorization", "Bearer ${T}", false),
+            ("X Y", "v", true),
+            ("X:", "v", true),
+            ("\u{e4}", "v", true),
+            ("X", "v\r\nY: w", true),
+            ("X", "v\u{7f}", true),
+            ("Content-Length", "0", true),
+            ("transfer-encoding", "chunked", true),
+        ] {
+            assert_eq!(header(name, value).is_some(), bad, "{name:?} {value:?}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub fn edit(data: &[u8]) {
 
 fn change(choices: &mut Bytes<'_>) -> Edit {
     let name = (*choices.pick(&NAMES)).to_owned();
-    match choices.choose(8) {
+    match choices.choose(9) {
         0 => Edit::Add { name, entry: Json::new(*choices.pick(&ENTRIES)) },
         1 => Edit::Remove { name },
         2 => Edit::Enable { name },
@@ -50,7 +50,8 @@ fn change(choices: &mut Bytes<'_>) -> Edit {
         4 => Edit::Deny { name },
         5 => Edit::Allow { name },
         6 => Edit::SetTimeout { name, ms: 5 },
-        _ => Edit::ApproveTools { name, tools: vec!["t".into(), "u".into(), "t".into()] },
+        7 => Edit::ApproveTools { name, tools: vec!["t".into(), "u".into(), "t".into()] },
+        _ => Edit::AskForTools { name, tools: vec!["t".into(), "v".into()] },
     }
 }
 
@@ -109,7 +110,15 @@ fn check(file: &[u8], change: &Edit) -> bool {
         Edit::SetTimeout { ms, .. } => {
             assert!(found.is_some_and(|it| it.timeout_ms == Some(*ms)), "{}", show());
         }
-        Edit::ApproveTools { .. } => assert!(found.is_some(), "{}", show()),
+        Edit::ApproveTools { tools, .. } => {
+            let found = found.unwrap_or_else(|| panic!("gone: {}", show()));
+            assert!(tools.iter().all(|tool| found.auto_approve.contains(tool)), "{}", show());
+        }
+        Edit::AskForTools { tools, .. } => {
+            let found = found.unwrap_or_else(|| panic!("gone: {}", show()));
+            assert!(!tools.iter().any(|tool| found.auto_approve.contains(tool)), "{}", show());
+            assert!(is_within(&edited, file), "{}", show());
+        }
     }
     match apply(&source, &edited, change) {
         Ok(again) => assert_eq!(again, edited, "twice is not once: {}", show()),
@@ -129,7 +138,8 @@ fn subject(change: &Edit) -> &str {
         | Edit::Deny { name }
         | Edit::Allow { name }
         | Edit::SetTimeout { name, .. }
-        | Edit::ApproveTools { name, .. } => name,
+        | Edit::ApproveTools { name, .. }
+        | Edit::AskForTools { name, .. } => name,
     }
 }
 

@@ -1,3 +1,4 @@
+use alloc::string::ToString;
 use alloc::vec;
 
 use super::*;
@@ -97,15 +98,27 @@ fn tabs_line_ends_and_a_byte_order_mark_stay() {
 
 /// G57.
 #[test]
-fn an_entry_is_removed_and_no_comment_with_it() {
+fn an_entry_is_removed_with_the_comments_about_it_and_no_other() {
     for (before, wanted) in [
         (
             "{\"mcpServers\":{\n  \"a\": {},\n  // about x\n  \"x\": {}\n}}",
-            "{\"mcpServers\":{\n  \"a\": {}\n  // about x\n}}",
+            "{\"mcpServers\":{\n  \"a\": {}\n}}",
         ),
         (
             "{\"mcpServers\":{\n  \"x\": {}, // one\n  \"b\": {},\n}}",
-            "{\"mcpServers\":{\n  // one\n  \"b\": {},\n}}",
+            "{\"mcpServers\":{\n  \"b\": {},\n}}",
+        ),
+        (
+            "{\"mcpServers\":{ // all\n  /* of\n     x */\r\n  // more\n  \"x\": {\n}, /* 1 */ // 2\n  // b's\n  \"b\": {}\n}}",
+            "{\"mcpServers\":{ // all\n  // b's\n  \"b\": {}\n}}",
+        ),
+        (
+            "{\"mcpServers\":{\n  // part\n\n  // x\n  \"x\": {} // end\n  // last\n}}",
+            "{\"mcpServers\":{\n  // part\n\n  // last\n}}",
+        ),
+        (
+            "{\"mcpServers\":{\n  \"a\": {}, // a's\n  \"x\": {} /* x */, \"b\": {} // b's\n}}",
+            "{\"mcpServers\":{\n  \"a\": {}, // a's\n  /* x */ \"b\": {} // b's\n}}",
         ),
         ("{\"mcpServers\":{ \"x\": 1, \"b\": {} }}", "{\"mcpServers\":{ \"b\": {} }}"),
         ("{\"mcpServers\":{ \"a\": {}, \"x\": 1 }}", "{\"mcpServers\":{ \"a\": {} }}"),
@@ -119,7 +132,7 @@ fn an_entry_is_removed_and_no_comment_with_it() {
         ("{\"mcpServers\":{\"x\":1},\"disabledServers\":[\"x\"]}", "{\"mcpServers\":{}}"),
         (
             "{\"mcpServers\":{\"x\":1},\"disabledServers\":[\"x\", \"y\"]}",
-            "{\"mcpServers\":{},\"disabledServers\":[ \"y\"]}",
+            "{\"mcpServers\":{},\"disabledServers\":[\"y\"]}",
         ),
         ("{\"x\": {\"command\":\"x\"}}", "{}"),
     ] {
@@ -210,6 +223,39 @@ fn a_timeout_is_set_and_tools_are_approved_once() {
     let once = "{\"mcpServers\":{\"x\":{\"autoApprove\":[\"b\", \"a\"]}}}";
     assert_eq!(after("{\"mcpServers\":{\"x\":{\"autoApprove\":[\"b\"]}}}", &approve), once);
     assert_eq!(after(once, &approve), once);
+    let ask = |tools: &[&str]| Edit::AskForTools {
+        name: "x".into(),
+        tools: tools.iter().map(|tool| (*tool).into()).collect(),
+    };
+    let one = "{\"mcpServers\":{\"x\":{\"autoApprove\":[\"b\"]}}}";
+    assert_eq!(after(once, &ask(&["a", "c"])), one);
+    assert_eq!(after(one, &ask(&["a"])), one, "it is asked for already");
+    assert_eq!(after(one, &ask(&["b"])), one.replace("\"b\"", ""));
+    let none = "{\"mcpServers\":{\"x\":{}}}";
+    assert_eq!(after(none, &ask(&["b"])), none);
+}
+
+/// What is set is what the file's own tool reads: its key, its unit.
+#[test]
+fn what_is_set_counts_in_the_file_of_another_tool() {
+    let set = Edit::SetTimeout { name: "x".into(), ms: 1_500 };
+    let approve = Edit::ApproveTools { name: "x".into(), tools: vec!["t".into()] };
+    for (provider, before, wanted) in [
+        (Provider::Cline, "\"timeout\": 60", "\"timeout\": 1.5, \"autoApprove\": [\"t\"]"),
+        (Provider::Roo, "\"alwaysAllow\": []", "\"alwaysAllow\": [\"t\"], \"timeout\": 1.5"),
+        (Provider::Cursor, "\"timeout\": null", "\"timeout\": 1500, \"autoApprove\": [\"t\"]"),
+    ] {
+        let file =
+            |entry: &str| format!("{{\"mcpServers\": {{\"x\": {{\"command\": \"c\", {entry}}}}}}}");
+        let source = Source::file(provider, Level::User, "f");
+        let once = edit(&source, file(before).as_bytes(), &set).expect("can be edited");
+        let twice = edit(&source, &once, &approve).expect("can be edited");
+        assert_eq!(core::str::from_utf8(&twice), Ok(&*file(wanted)), "{provider:?}");
+        let reading = parse::read(&source, &twice);
+        let [definition] = &reading.definitions[..] else { panic!("{reading:?}") };
+        assert_eq!(definition.timeout_ms, Some(1_500), "{provider:?}");
+        assert_eq!(definition.auto_approve, ["t"], "{provider:?}");
+    }
 }
 
 /// The documented messages.
@@ -239,6 +285,14 @@ fn what_cannot_be_done_is_refused_in_the_documented_words() {
         (
             add("n", r#"{"command":"c"},"m":{"command":"d"}"#),
             "Invalid server config: Server \"n\": the entry cannot be read",
+        ),
+        (
+            add("n", r#"{"command":"c","env":{"A\u001b":"v"}}"#),
+            "Invalid server config: Server \"n\": \"env.A\u{1b}\" cannot be the name of a variable",
+        ),
+        (
+            add("n", r#"{"url":"https://h/","headers":{"X":"a\r\nY: b"}}"#),
+            "Invalid server config: Server \"n\": \"headers.X\" has a control character in its value",
         ),
         (remove("y"), "Server \"y\" not found in f"),
         (enable("y"), "Server \"y\" not found in f"),

@@ -20,6 +20,13 @@ pub(super) struct Shape<'s> {
     pub(super) newline: &'s str,
 }
 
+/// What becomes of the comments about what is taken out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Comments {
+    Stay,
+    Go,
+}
+
 /// A text that is being edited.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
@@ -128,8 +135,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Takes items out of an object or a list, with their commas and no comment around them.
-    pub(super) fn remove(&mut self, values: &[Range<usize>], gone: &[bool]) {
+    /// Takes items out of an object or a list, with their commas.
+    pub(super) fn remove(&mut self, values: &[Range<usize>], gone: &[bool], comments: Comments) {
         let marked = || values.iter().zip(gone);
         let mut cut: Vec<Range<usize>> = Vec::new();
         for (value, _) in marked().filter(|(_, gone)| **gone) {
@@ -141,6 +148,9 @@ impl<'a> Page<'a> {
                     cut.push(comma);
                 }
             }
+            if comments == Comments::Go {
+                item = self.with_comments(item);
+            }
             cut.push(self.with_blanks(item));
         }
         // Without a comma after the last item there must be none after the last that stays.
@@ -150,6 +160,34 @@ impl<'a> Page<'a> {
             cut.extend(self.comma_after(stays.end));
         }
         cut.into_iter().for_each(|span| self.replace(span, String::new()));
+    }
+
+    /// An item that has its lines for itself, and the comments that are about it: those on the
+    /// lines directly above it, and those on its last line.
+    fn with_comments(&self, item: Range<usize>) -> Range<usize> {
+        if !self.indent_of_line(item.start).1 {
+            return item;
+        }
+        let is_comment = |piece: &&Piece| piece.kind.is_comment();
+        let at = self.pieces.partition_point(|piece| piece.span.start < item.start);
+        let above = self.pieces.get(..at).unwrap_or_default().iter().rev().take_while(is_comment);
+        let mut start = item.start;
+        for piece in above {
+            let next = self.slice(piece.span.end..start).matches('\n').count() == 1;
+            if !next || !self.indent_of_line(piece.span.start).1 {
+                break;
+            }
+            start = piece.span.start;
+        }
+        let at = self.pieces.partition_point(|piece| piece.span.start < item.end);
+        let after = self.pieces.get(at..).unwrap_or_default().iter().take_while(is_comment);
+        let mut end = item.end;
+        for piece in after.take_while(|piece| !self.slice(item.end..piece.span.end).contains('\n'))
+        {
+            end = piece.span.end;
+        }
+        let rest = self.slice(end..self.text.len()).lines().next().unwrap_or_default();
+        start..if rest.trim().is_empty() { end } else { item.end }
     }
 
     /// An item and the blanks that go with it: its lines if nothing else is on them.
@@ -164,7 +202,8 @@ impl<'a> Page<'a> {
         let line_ends = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'));
         match line_ends {
             Some(next) if line_starts => left..self.text.len() - next.len(),
-            _ if line_starts => item.start..right,
+            // The first of its line keeps to the bracket that it kept to.
+            _ if line_starts || before.ends_with(['[', '{']) => item.start..right,
             _ => left..item.end,
         }
     }
@@ -195,8 +234,7 @@ impl<'a> Page<'a> {
     fn comma_after(&self, end: usize) -> Option<Range<usize>> {
         let at = self.pieces.partition_point(|piece| piece.span.start < end);
         let rest = self.pieces.get(at..).unwrap_or_default();
-        let next =
-            rest.iter().find(|piece| !matches!(piece.kind, PieceKind::Block | PieceKind::Line))?;
+        let next = rest.iter().find(|piece| !piece.kind.is_comment())?;
         (next.kind == PieceKind::Comma).then(|| next.span.clone())
     }
 

@@ -67,6 +67,12 @@ pub(in crate::config) enum PieceKind {
     Other,
 }
 
+impl PieceKind {
+    pub(in crate::config) const fn is_comment(self) -> bool {
+        matches!(self, Self::Block | Self::Line)
+    }
+}
+
 /// The tokens of a text that [`parse`] reads, in their order.
 pub(in crate::config) fn pieces(text: &str, syntax: Syntax) -> Vec<Piece> {
     let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
