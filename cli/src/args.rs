@@ -103,6 +103,14 @@ impl Global {
         self.gate.unwrap_or(GATE_MS)
     }
 
+    /// The user's directories.
+    ///
+    /// # Errors
+    /// If the environment names one that cannot be used.
+    pub(crate) fn directories() -> Result<Directories, Trouble> {
+        Directories::find().map_err(|error| Trouble::Usage(error.to_string()))
+    }
+
     /// The project, and where its configuration is looked for.
     ///
     /// # Errors
@@ -112,63 +120,6 @@ impl Global {
         directories
             .places(cwd, &self.config)
             .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))
-    }
-
-    /// Refuses flags that `command` has no use for: nobody should believe that they did something.
-    ///
-    /// # Errors
-    /// Which flags, if there are any.
-    pub(crate) fn check(&self, command: &Command) -> Result<(), Trouble> {
-        let (name, records) = match command {
-            Command::List(_) | Command::Tools(_) | Command::Call(_) | Command::DemoServer(_) => {
-                return Ok(());
-            }
-            Command::Add(_) => return self.check_for_files("add"),
-            Command::Remove(_) => return self.check_for_files("remove"),
-            Command::Enable(_) => return self.check_for_files("enable"),
-            Command::Disable(_) => return self.check_for_files("disable"),
-            Command::Sources => return self.check_for_files("sources"),
-            Command::Doctor => return self.check_for_files("doctor"),
-            Command::Trust(_) => return self.check_for_files("trust"),
-            Command::Schema => ("schema", false),
-            Command::Demo => ("demo", true),
-            Command::Replay(_) => ("replay", false),
-            Command::Timeline(_) => ("timeline", false),
-        };
-        let files = [("--config", !self.config.is_empty()), ("--cwd", self.cwd.is_some())];
-        self.refuse(name, files.into_iter().chain(self.for_runs(records)))
-    }
-
-    /// Refuses the flags that are for runs, for a command that reads and changes files.
-    fn check_for_files(&self, name: &str) -> Result<(), Trouble> {
-        self.refuse(name, self.for_runs(false).into_iter())
-    }
-
-    /// The flags that are for runs, and whether they were given.
-    fn for_runs(&self, records: bool) -> [(&'static str, bool); 6] {
-        [
-            ("--server", !self.server.is_empty()),
-            ("--exclude", !self.exclude.is_empty()),
-            ("--gate", self.gate.is_some()),
-            ("--timeout", self.timeout.is_some()),
-            ("--trust-project", self.trust_project),
-            ("--trace", self.trace.is_some() && !records),
-        ]
-    }
-
-    fn refuse<'a>(
-        &self,
-        name: &str,
-        flags: impl Iterator<Item = (&'a str, bool)>,
-    ) -> Result<(), Trouble> {
-        let given: Vec<&str> = flags.filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
-        if given.is_empty() {
-            return Ok(());
-        }
-        Err(Trouble::Usage(format!(
-            "`{name}` has no use for {}; see `tidegate {name} --help`",
-            given.join(", ")
-        )))
     }
 }
 
@@ -203,6 +154,12 @@ pub(crate) enum Command {
     Enable(SwitchArgs),
     /// Switch a server off without removing it
     Disable(SwitchArgs),
+    /// Set how long a server may take, and which of its tools may be called without asking
+    ///
+    ///   tidegate set github --timeout 120000
+    ///   tidegate set github --auto-approve search_issues --auto-approve get_issue
+    #[command(verbatim_doc_comment)]
+    Set(SetArgs),
     /// Show which files were read, which definition of each server is used, and why not the others
     Sources,
     /// Show what is wrong in the configuration, where, and how to mend it; exits with 1 if
@@ -224,6 +181,30 @@ pub(crate) enum Command {
     /// One of the built-in servers of `demo`
     #[command(name = "__demo-server", hide = true)]
     DemoServer(DemoServerArgs),
+}
+
+impl Command {
+    /// What it is called.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::List(_) => "list",
+            Self::Tools(_) => "tools",
+            Self::Call(_) => "call",
+            Self::Add(_) => "add",
+            Self::Remove(_) => "remove",
+            Self::Enable(_) => "enable",
+            Self::Disable(_) => "disable",
+            Self::Set(_) => "set",
+            Self::Sources => "sources",
+            Self::Doctor => "doctor",
+            Self::Trust(_) => "trust",
+            Self::Schema => "schema",
+            Self::Demo => "demo",
+            Self::Replay(_) => "replay",
+            Self::Timeline(_) => "timeline",
+            Self::DemoServer(_) => "__demo-server",
+        }
+    }
 }
 
 /// What `list` takes.
@@ -320,6 +301,23 @@ pub(crate) struct SwitchArgs {
     /// The name of the server
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+}
+
+/// What `set` takes.
+#[derive(Args, Debug)]
+#[command(override_usage = "\
+tidegate set [OPTIONS] NAME [--timeout MS] [--auto-approve TOOL]... [--ask TOOL]...")]
+pub(crate) struct SetArgs {
+    /// The name of the server
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// A tool that programs may call without asking first, as the server calls it; may be
+    /// repeated
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) auto_approve: Vec<String>,
+    /// A tool that programs are to ask for again; may be repeated
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) ask: Vec<String>,
 }
 
 /// What `trust` takes.

@@ -10,6 +10,7 @@ mod consent;
 mod demo;
 mod ending;
 mod exit;
+mod flags;
 mod list;
 mod nearest;
 mod output;
@@ -25,6 +26,7 @@ use std::env;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 use ending::Told;
@@ -52,14 +54,15 @@ fn refuse(refusal: &clap::Error) -> ExitCode {
         let told = told.trim_end().trim_start_matches("error: ").to_owned();
         Told::trouble(&Trouble::Usage(told), Form::Programs).say();
     } else {
+        let help = (refusal.kind() == ErrorKind::DisplayHelp).then(|| flags::help(env::args_os()));
         // There is nobody to tell if that fails.
-        let _ = refusal.print();
+        let _ = help.flatten().as_ref().unwrap_or(refusal).print();
     }
     ExitCode::from(u8::try_from(refusal.exit_code()).unwrap_or(2))
 }
 
 fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {
-    global.check(&command)?;
+    flags::check(&global, &command)?;
     match command {
         Command::List(args) => list::run(&global, &args),
         Command::Tools(args) => tools::run(&global, &args),
@@ -68,6 +71,7 @@ fn run(Cli { global, command }: Cli) -> Result<Exit, Trouble> {
         Command::Remove(args) => config::remove::run(&global, &args),
         Command::Enable(args) => config::switch::enable(&global, &args),
         Command::Disable(args) => config::switch::disable(&global, &args),
+        Command::Set(args) => config::set::run(&global, &args),
         Command::Sources => config::sources::run(&global),
         Command::Doctor => config::doctor::run(&global),
         Command::Trust(args) => config::trust::run(&global, &args),

@@ -14,7 +14,6 @@ use tidegate_core::hub::policy::Trust;
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::id::ServerName;
 use tidegate_core::options::Options;
-use tidegate_smol::places::Directories;
 use tidegate_smol::signals::Signals;
 use tidegate_smol::{Approvals, Driver, Host, News, Settings, block_on, open};
 
@@ -25,7 +24,7 @@ use crate::ending::{self, Told};
 use crate::exit::{Exit, Trouble};
 use crate::nearest::nearest;
 use crate::output::columns::cut;
-use crate::output::{Form, places::Places as Short, problems, visible, voice::Voice};
+use crate::output::{self, Form, places::Places as Short, problems, visible, voice::Voice};
 use crate::progress::Progress;
 use crate::watch::{self, Activity};
 
@@ -68,7 +67,7 @@ impl Plan {
     /// # Errors
     /// If the project's directory or a path cannot be used.
     pub(crate) fn new(global: &Global, only: &[&str]) -> Result<Self, Trouble> {
-        let directories = Directories::find();
+        let directories = Global::directories()?;
         let places = global.places(&directories)?;
         let mut options = Options::new(&places.cwd, places.sources());
         options.home = places.home;
@@ -155,7 +154,13 @@ pub(crate) fn run<T>(
             .unwrap_or_else(|trouble| Told::trouble(&trouble, session.form));
         ending::end(&session, &mut signals, signal, told).await
     })?;
-    Ok(exit)
+    Ok(match session.host.trace_fault() {
+        None => exit,
+        Some(why) => {
+            output::error(&format!("the trace is not complete: {why}"));
+            if exit == Exit::Done { Exit::Failed } else { exit }
+        }
+    })
 }
 
 impl Session {

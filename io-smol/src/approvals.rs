@@ -3,27 +3,22 @@
 //! Blocking; called off the loop. Two processes that grant at once both have their way: a lock
 //! is held from reading the file to replacing it.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::cell::Cell;
+use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tidegate_core::approval::Approval;
 use tidegate_core::input::Found;
 
-use crate::files::{create_private, read, replace};
-use crate::whole_file::wait_for_lock;
+use crate::files::read;
+use crate::whole_file::update;
 
 /// The form of the file. Another one is not read, and never overwritten.
 const VERSION: u32 = 1;
 
 /// How large the file may be: far beyond 10,000 approvals.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
-
-/// How long another process may hold the lock; it needs it for milliseconds.
-const LOCK_MAX: Duration = Duration::from_secs(5);
 
 /// The user's approvals, in `approvals.json` in a directory that need not exist.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -65,24 +60,19 @@ impl Approvals {
         self.dir.join("approvals.json")
     }
 
-    /// All of them, the oldest first; none if there is no file.
+    /// All of them, the oldest first; none if there is no file or nothing in it.
     ///
     /// # Errors
     ///
     /// If the file is there and is not one of this version that can be read.
     pub fn list(&self) -> io::Result<Vec<Granted>> {
-        let said = |why: String| io::Error::other(format!("{}: {why}", self.file().display()));
-        let content = match read(&self.file(), BYTES_MAX) {
-            Found::Nothing => return Ok(Vec::new()),
-            Found::Unreadable(why) => return Err(said(why)),
-            Found::Content(content) => content,
-        };
-        let content: Content =
-            serde_json::from_slice(&content).map_err(|error| said(error.to_string()))?;
-        if content.version != VERSION {
-            return Err(said(format!("version {}; only {VERSION} is known", content.version)));
+        match read(&self.file(), BYTES_MAX) {
+            Found::Nothing => Ok(Vec::new()),
+            Found::Unreadable(why) => {
+                Err(io::Error::other(format!("{}: {why}", self.file().display())))
+            }
+            Found::Content(content) => self.parse(&content),
         }
-        Ok(content.approvals)
     }
 
     /// Approves these too. A running runtime heeds it at its next reload.
@@ -92,9 +82,9 @@ impl Approvals {
     /// If the file cannot be read or replaced, or another process holds its lock for seconds.
     pub fn grant(&self, granted: Vec<Granted>) -> io::Result<()> {
         self.change(|approvals| {
-            for new in granted {
+            for new in &granted {
                 approvals.retain(|old| old.approval != new.approval);
-                approvals.push(new);
+                approvals.push(new.clone());
             }
         })
     }
@@ -106,36 +96,33 @@ impl Approvals {
     ///
     /// As for [`grant`](Self::grant).
     pub fn revoke(&self, which: impl Fn(&Granted) -> bool) -> io::Result<Vec<Granted>> {
-        let mut revoked = Vec::new();
-        self.change(|approvals| revoked = approvals.extract_if(.., |old| which(old)).collect())?;
-        Ok(revoked)
+        self.change(|approvals| approvals.extract_if(.., |old| which(old)).collect())
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Granted>)) -> io::Result<()> {
-        create_private(&self.dir)?;
-        let _lock = self.lock()?;
-        let mut approvals = self.list()?;
-        change(&mut approvals);
-        let content = serde_json::to_vec_pretty(&Content { version: VERSION, approvals })?;
-        replace(&self.file(), |draft| {
-            draft.write_all(&content)?;
-            draft.sync_all()
-        })
+    /// Changes them all at once; what `change` gives for the approvals that are there.
+    fn change<T>(&self, change: impl Fn(&mut Vec<Granted>) -> T) -> io::Result<T> {
+        let given = Cell::new(None);
+        update(&self.file(), BYTES_MAX, |bytes| {
+            let mut approvals = self.parse(bytes)?;
+            // Somebody may have written meanwhile; then the next time counts.
+            given.set(Some(change(&mut approvals)));
+            Ok::<_, io::Error>(serde_json::to_vec_pretty(&Content { version: VERSION, approvals })?)
+        })?;
+        let none = || io::Error::other("the approvals were not changed");
+        given.into_inner().ok_or_else(none)
     }
 
-    /// Held until it is dropped.
-    fn lock(&self) -> io::Result<File> {
-        let path = self.dir.join("approvals.lock");
-        let mut open = OpenOptions::new();
-        let file = open.write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        match wait_for_lock(&file, LOCK_MAX) {
-            Ok(()) => Ok(file),
-            Err(TryLockError::Error(error)) => Err(error),
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("{} is held by another process", path.display());
-                Err(io::Error::new(ErrorKind::WouldBlock, message))
-            }
+    fn parse(&self, bytes: &[u8]) -> io::Result<Vec<Granted>> {
+        if bytes.is_empty() {
+            return Ok(Vec::new());
         }
+        let said = |why: String| io::Error::other(format!("{}: {why}", self.file().display()));
+        let content: Content =
+            serde_json::from_slice(bytes).map_err(|error| said(error.to_string()))?;
+        if content.version != VERSION {
+            return Err(said(format!("version {}; only {VERSION} is known", content.version)));
+        }
+        Ok(content.approvals)
     }
 }
 
@@ -173,7 +160,7 @@ mod tests {
     fn a_file_that_is_not_understood_approves_nothing_and_is_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let approvals = Approvals::below(dir.path());
-        for text in ["", "[]", "{\"version\":2,\"approvals\":[]}", "{\"version\":1}"] {
+        for text in ["[]", "{\"version\":2,\"approvals\":[]}", "{\"version\":1}"] {
             fs::write(approvals.file(), text).unwrap();
             assert!(approvals.list().is_err(), "{text}");
             assert!(approvals.grant(vec![granted("a")]).is_err(), "{text}");

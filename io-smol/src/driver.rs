@@ -32,7 +32,7 @@ use crate::inbox::{Inbox, Last, Message, Stamped};
 use crate::launch::Surroundings;
 use crate::pollset::{Bell, PollSet, Source};
 use crate::process::Signal;
-use crate::record::Recorder;
+use crate::record::{EarlyEnd, Recorder};
 use crate::settings::{Settings, unique};
 use crate::spawn::Spawner;
 use crate::watcher::Watcher;
@@ -85,7 +85,8 @@ enum Phase {
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
     let Settings { options, cache_dir, state_dir, trace, guard, prompt, network } = settings;
     let inbox = Arc::new(Inbox::new());
-    let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&inbox)));
+    let early_end = Arc::new(EarlyEnd::new(Arc::clone(&inbox)));
+    let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&early_end)));
     let mark = unique();
     let marks = match env::var(MARK_VARIABLE) {
         Ok(outer) if !outer.is_empty() => format!("{outer}:{mark}"),
@@ -116,7 +117,7 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
         ended: 0,
         inbox: Arc::clone(&inbox),
     };
-    Ok((Host::new(inbox), driver))
+    Ok((Host::new(inbox, early_end), driver))
 }
 
 impl Driver {

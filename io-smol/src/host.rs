@@ -20,6 +20,7 @@ use tidegate_core::tools::registry::Offering;
 
 use crate::events::{Events, subscription};
 use crate::inbox::{Inbox, Last, Message};
+use crate::record::EarlyEnd;
 use crate::reply::{Answer, Reply, reply};
 use crate::subagent::Subagent;
 
@@ -37,6 +38,8 @@ pub struct Host {
 struct Handle {
     inbox: Arc<Inbox>,
     ops: AtomicU64,
+    /// Of the record of the run, if there is one.
+    early_end: Arc<EarlyEnd>,
 }
 
 impl Drop for Handle {
@@ -46,8 +49,8 @@ impl Drop for Handle {
 }
 
 impl Host {
-    pub(crate) fn new(inbox: Arc<Inbox>) -> Self {
-        let handle = Handle { inbox, ops: AtomicU64::new(0) };
+    pub(crate) fn new(inbox: Arc<Inbox>, early_end: Arc<EarlyEnd>) -> Self {
+        let handle = Handle { inbox, ops: AtomicU64::new(0), early_end };
         Self { handle: Arc::new(handle) }
     }
 
@@ -148,6 +151,13 @@ impl Host {
         let (reply, answer) = reply();
         self.handle.inbox.ask(Message::Shutdown(reply));
         answer.await;
+    }
+
+    /// Why the record of the run ([`trace`](crate::Settings::trace)) ended early: it lacks what
+    /// came after that. Final once the driver has ended.
+    #[must_use]
+    pub fn trace_fault(&self) -> Option<&str> {
+        self.handle.early_end.why()
     }
 
     /// Calls a tool with `arguments`, a JSON object. `timeout_ms` is the limit without

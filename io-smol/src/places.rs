@@ -36,18 +36,22 @@ pub struct Directories {
 impl Directories {
     /// The directories as the environment and the platform say: XDG on Linux, the platform's
     /// own elsewhere.
-    #[must_use]
-    pub fn find() -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If a variable of ours is no absolute path: a project could bring along what is found from
+    /// wherever this process happens to be.
+    pub fn find() -> io::Result<Self> {
         let platform = etcetera::base_strategy::choose_native_strategy().ok();
         let platform = platform.as_ref();
         // Only XDG has a place for state; elsewhere it is data.
         let state = platform.and_then(BaseStrategy::state_dir);
         let state = state.or_else(|| platform.map(BaseStrategy::data_dir));
-        Self {
+        Ok(Self {
             home: home(),
-            config: place("TIDEGATE_CONFIG_DIR", platform.map(BaseStrategy::config_dir)),
-            state: place("TIDEGATE_STATE_DIR", state),
-            cache: place("TIDEGATE_CACHE_DIR", platform.map(BaseStrategy::cache_dir)),
+            config: place("TIDEGATE_CONFIG_DIR", platform.map(BaseStrategy::config_dir))?,
+            state: place("TIDEGATE_STATE_DIR", state)?,
+            cache: place("TIDEGATE_CACHE_DIR", platform.map(BaseStrategy::cache_dir))?,
             // Apple's strategy has the preferences for the configuration.
             config_root: platform.map(if cfg!(target_os = "macos") {
                 BaseStrategy::data_dir
@@ -55,7 +59,7 @@ impl Directories {
                 BaseStrategy::config_dir
             }),
             xdg_root: etcetera::choose_base_strategy().ok().map(|xdg| xdg.config_dir()),
-        }
+        })
     }
 
     /// The places where configuration is looked for in a project, given as a working directory
@@ -118,10 +122,15 @@ pub fn environment() -> Environment {
 }
 
 /// What the variable says, else our directory in the platform's.
-fn place(variable: &str, platform: Option<PathBuf>) -> Option<PathBuf> {
-    let set = env::var_os(variable).filter(|value| !value.is_empty());
-    let set = set.map(|dir| std::path::absolute(&dir).unwrap_or_else(|_| dir.into()));
-    set.or_else(|| platform.filter(|dir| dir.is_absolute()).map(|dir| dir.join(APP)))
+fn place(variable: &str, platform: Option<PathBuf>) -> io::Result<Option<PathBuf>> {
+    match env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from) {
+        Some(dir) if dir.is_absolute() => Ok(Some(dir)),
+        Some(dir) => {
+            let told = format!("{variable} has to be an absolute path and is {dir:?}");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, told))
+        }
+        None => Ok(platform.filter(|dir| dir.is_absolute()).map(|dir| dir.join(APP))),
+    }
 }
 
 /// The path as the machine takes it.

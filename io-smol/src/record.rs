@@ -7,9 +7,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use tidegate_core::bytes::Bytes;
@@ -25,6 +25,7 @@ use tidegate_core::trace::{TRACE_VERSION, TraceLine};
 
 use crate::files::NONBLOCK;
 use crate::inbox::{Inbox, Message};
+use crate::signals;
 
 /// How much may wait to be written. A disk that falls this far behind ends the record: one with
 /// a hole could not be replayed.
@@ -45,12 +46,35 @@ pub(crate) struct Recorder {
     /// `None` once the record has ended early.
     thread: Option<Sender<Vec<u8>>>,
     waiting: Arc<AtomicUsize>,
+    end: Arc<EarlyEnd>,
+}
+
+/// That a record ended before its run, and why.
+#[derive(Debug)]
+pub(crate) struct EarlyEnd {
+    why: OnceLock<String>,
     inbox: Arc<Inbox>,
+}
+
+impl EarlyEnd {
+    pub(crate) const fn new(inbox: Arc<Inbox>) -> Self {
+        Self { why: OnceLock::new(), inbox }
+    }
+
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.why.get().map(String::as_str)
+    }
+
+    fn report(&self, error: io::Error) {
+        let _ = self.why.set(error.to_string());
+        self.inbox.report(Message::Broken("the trace", error));
+    }
 }
 
 impl Recorder {
     /// Begins a record in a file that only its owner may read.
-    pub(crate) fn create(path: &Path, options: &Options, inbox: Arc<Inbox>) -> io::Result<Self> {
+    pub(crate) fn create(path: &Path, options: &Options, end: Arc<EarlyEnd>) -> io::Result<Self> {
+        signals::bear_file_limit()?;
         let mut create = OpenOptions::new();
         create.write(true).create(true).truncate(true).mode(0o600);
         // Opening a pipe that nobody reads would wait for a reader, deaf to signals.
@@ -58,7 +82,7 @@ impl Recorder {
         rustix::io::ioctl_fionbio(&file, false)?;
         let (sender, receiver) = channel();
         let waiting = Arc::new(AtomicUsize::new(0));
-        let (reports, left) = (Arc::clone(&inbox), Arc::clone(&waiting));
+        let (reports, left) = (Arc::clone(&end), Arc::clone(&waiting));
         thread::Builder::new()
             .name("tidegate-trace".into())
             .spawn(move || write(file, &receiver, &left, &reports))?;
@@ -74,7 +98,7 @@ impl Recorder {
             lines: Vec::new(),
             thread: Some(sender),
             waiting,
-            inbox,
+            end,
         };
         recorder.head(options);
         Ok(recorder)
@@ -136,7 +160,7 @@ impl Recorder {
         if waiting > WAITING_BYTES_MAX {
             self.thread = None;
             let error = io::Error::other("the disk is too slow; the record ends early");
-            self.inbox.report(Message::Broken("the trace", error));
+            self.end.report(error);
         } else if thread.send(lines).is_err() {
             // The thread has said why.
             self.thread = None;
@@ -165,7 +189,7 @@ impl Recorder {
                 self.lines.truncate(begun);
                 self.flush();
                 self.thread = None;
-                self.inbox.report(Message::Broken("the trace", error.into()));
+                self.end.report(error.into());
             }
         }
     }
@@ -176,13 +200,13 @@ fn sources(options: &Options) -> BTreeMap<String, Source> {
 }
 
 /// Writes until the record ends or the file fails, which is said once.
-fn write(mut file: File, lines: &Receiver<Vec<u8>>, waiting: &AtomicUsize, inbox: &Inbox) {
+fn write(mut file: File, lines: &Receiver<Vec<u8>>, waiting: &AtomicUsize, end: &EarlyEnd) {
     while let Ok(lines) = lines.recv() {
         if let Err(error) = file.write_all(&lines) {
-            inbox.report(Message::Broken("the trace", error));
+            end.report(error);
             break;
         }
         waiting.fetch_sub(lines.len(), Ordering::Relaxed);
     }
-    inbox.report(Message::Ended);
+    end.inbox.report(Message::Ended);
 }

@@ -1,6 +1,8 @@
-//! The signals that ask a program to end, as values (F-011).
+//! The signals that would end the program: those that ask it to, as values (F-011), and the one
+//! that should not.
 
 use std::io;
+use std::sync::OnceLock;
 
 use async_signal::{Signal, Signals as Stream};
 use futures_lite::StreamExt;
@@ -26,6 +28,22 @@ impl Ending {
             Self::Hangup => 129,
         }
     }
+}
+
+/// Has a write beyond the limit on the size of files (`ulimit -f`) fail like one on a full disk,
+/// with [`io::ErrorKind::FileTooLarge`], instead of ending this process (SIGXFSZ): for all of it
+/// and for good. Programs that it starts are ended as before.
+///
+/// # Errors
+///
+/// If the operating system refuses.
+pub fn bear_file_limit() -> io::Result<()> {
+    static HEARD: OnceLock<Stream> = OnceLock::new();
+    if HEARD.get().is_none() {
+        // Whoever hears of the signal is not ended by it; nobody has to listen.
+        let _ = HEARD.set(Stream::new([Signal::Xfsz])?);
+    }
+    Ok(())
 }
 
 /// The signals, from when this was made; they no longer end the program by themselves.

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::settings::unique;
+use crate::signals::bear_file_limit;
 
 /// How long another process may keep the lock.
 const LOCK_MAX: Duration = Duration::from_secs(10);
@@ -112,6 +113,16 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> Self {
+        let kind = match &error {
+            FileError::Busy { .. } => ErrorKind::WouldBlock,
+            other => other.kind().unwrap_or(ErrorKind::Other),
+        };
+        Self::new(kind, error)
+    }
+}
+
 /// Changes a file under a lock: `change` gets its bytes, none if it does not exist, and gives its
 /// new ones. Symbolic links are followed to what they name. A folder that does not exist is made
 /// for its owner alone, and so is the file; a file that exists loses what others may do with it.
@@ -125,6 +136,7 @@ pub fn update<E: From<FileError>>(
     change: impl Fn(&[u8]) -> Result<Vec<u8>, E>,
 ) -> Result<bool, E> {
     let file = followed(path)?;
+    bear_file_limit().map_err(|error| system(&file, Doing::Writing, error))?;
     let folder = file.parent().unwrap_or_else(|| Path::new("/"));
     if !folder.exists() {
         // What is refused makes no folder either.
@@ -188,7 +200,7 @@ fn lock(folder: &Path, file: &Path) -> Result<File, FileError> {
 }
 
 /// Takes the lock on an open file or folder, unless another process keeps it for `longest`.
-pub(crate) fn wait_for_lock(opened: &File, longest: Duration) -> Result<(), TryLockError> {
+fn wait_for_lock(opened: &File, longest: Duration) -> Result<(), TryLockError> {
     let end = Instant::now() + longest;
     loop {
         match opened.try_lock() {

@@ -11,6 +11,7 @@ use futures_lite::future;
 use tidegate_core::error::CallError;
 use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::hub::status::ServerStatus;
+use tidegate_core::id::ServerName;
 use tidegate_core::limits::Limits;
 use tidegate_core::tools::content;
 
@@ -74,7 +75,12 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
 impl Called {
     fn unknown(wanted: &Wanted, why: String, began: Instant) -> Self {
         let found = wanted.as_typed();
-        let outcome = Outcome::Failed(CallError::UnknownTool { tool: found.label() });
+        let error = match wanted.server() {
+            // A tool named by its server is not looked for: it was the server that is missing.
+            Some(server) => CallError::UnknownServer { server: ServerName::new(server) },
+            None => CallError::UnknownTool { tool: found.label() },
+        };
+        let outcome = Outcome::Failed(error);
         Self { found, outcome, failure: Some(why), elapsed_ms: millis(began) }
     }
 

@@ -171,7 +171,7 @@ fn pairs(written: &[String], refusal: &str) -> Result<Map<String, Value>, Troubl
         let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
             return Err(usage(refusal));
         };
-        map.insert(visible::one_line(name).into_owned(), json!(value));
+        map.insert(name.to_owned(), json!(value));
     }
     Ok(map)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use tidegate_core::config::consent::Consent;
 use tidegate_core::config::edit::{Edit, EditError};
@@ -13,7 +14,7 @@ use tidegate_core::config::{Definition, Level, Places, Provider, Source};
 use tidegate_core::id::ServerName;
 use tidegate_core::limits::Limits;
 use tidegate_smol::config_file::{self, ConfigFileError};
-use tidegate_smol::places::{self, Directories};
+use tidegate_smol::places;
 use tidegate_smol::{Approvals, Granted};
 
 use super::foreign::{self, Wish};
@@ -51,7 +52,7 @@ impl Files {
     /// # Errors
     /// If the project's directory or a path cannot be used.
     pub(crate) fn read(global: &Global) -> Result<Self, Trouble> {
-        let directories = Directories::find();
+        let directories = Global::directories()?;
         let places = global.places(&directories)?;
         let short = Short::new(places.cwd.as_ref());
         let sources = places.sources();
@@ -222,6 +223,15 @@ impl Files {
         noted.map_err(|error| format!("your approval could not be noted: {error}"))
     }
 
+    /// Whether a definition may run because its user approved it.
+    ///
+    /// # Errors
+    /// If the approvals cannot be read.
+    pub(super) fn is_approved(&self, definition: &Definition) -> Result<bool, Trouble> {
+        let approval = definition.approval();
+        Ok(self.granted()?.iter().any(|granted| granted.approval == approval))
+    }
+
     /// Where a definition stands, for people.
     pub(crate) fn at(&self, definition: &Definition) -> String {
         self.short.line(&definition.source.path, Some(definition.source.line))
@@ -232,7 +242,19 @@ impl Files {
     /// # Errors
     /// If the file cannot be changed so; it is as it was.
     pub(crate) fn edit(&mut self, source: &Source, change: &Edit) -> Result<bool, EditTrouble> {
-        let changed = config_file::edit(source, change).map_err(EditTrouble)?;
+        self.edit_all(source, slice::from_ref(change))
+    }
+
+    /// The same with several changes, all of them or none.
+    ///
+    /// # Errors
+    /// If the file cannot be changed so; it is as it was.
+    pub(crate) fn edit_all(
+        &mut self,
+        source: &Source,
+        changes: &[Edit],
+    ) -> Result<bool, EditTrouble> {
+        let changed = config_file::edit_all(source, changes).map_err(EditTrouble)?;
         self.refresh();
         Ok(changed)
     }
@@ -258,6 +280,7 @@ impl EditTrouble {
                 "Check file permissions for the config directory."
             }
             Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => "Insufficient disk space.",
+            Some(ErrorKind::FileTooLarge) => "Raise the limit on the size of files (ulimit -f).",
             None | Some(_) => "",
         };
         let told = visible::one_line(&self.0.to_string()).into_owned();

@@ -19,6 +19,8 @@ pub(super) enum Wish {
     Allowed,
     /// That it is no longer defined.
     Gone,
+    /// That it stays, with other settings.
+    Kept,
 }
 
 impl Wish {
@@ -28,6 +30,8 @@ impl Wish {
             Self::On => Edit::Enable { name },
             Self::Allowed => Edit::Allow { name },
             Self::Gone => Edit::Remove { name },
+            // One that every entry takes.
+            Self::Kept => Edit::ApproveTools { name, tools: Vec::new() },
         }
     }
 
@@ -38,6 +42,7 @@ impl Wish {
             Self::On => found.is_some_and(|it| it.enabled),
             Self::Allowed => !reading.disabled.iter().any(|it| it.as_str() == name),
             Self::Gone => found.is_none(),
+            Self::Kept => found.is_some(),
         }
     }
 }
@@ -55,6 +60,7 @@ pub(super) fn refusal(files: &Files, source: &Source, name: &str, wish: Wish) ->
         Wish::Gone => {
             ("defined", "remove it", format!("leave it out here: tidegate disable {shown}"))
         }
+        Wish::Kept => ("defined", "set it", format!("define it in your own file: {}", own(name))),
     };
     let told = format!("Server \"{shown}\" is {is} in {at}");
     let after = config_file::preview(&files.places, source, &wish.edit(name));

@@ -6,6 +6,7 @@ pub(crate) mod files;
 mod foreign;
 mod literal;
 pub(crate) mod remove;
+pub(crate) mod set;
 pub(crate) mod sources;
 pub(crate) mod switch;
 pub(crate) mod trust;

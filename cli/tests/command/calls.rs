@@ -58,3 +58,23 @@ fn arguments_that_are_none_are_shown_as_they_should_be() {
         assert!(stderr(&output).contains("--arg a=1"), "{}", stderr(&output));
     }
 }
+
+/// Whoever reads the answer, it is the same one.
+#[test]
+fn what_is_not_there_is_said_alike_to_people_and_to_programs() {
+    let sandbox = Sandbox::new(&json!({ "fast": demo("fast") }));
+    for (args, missing) in [
+        (&["call", "nope"][..], "no tool named \"nope\""),
+        (&["call", "fast", "nope"], "no tool named \"nope\""),
+        (&["call", "nope", "add"], "server named \"nope\""),
+    ] {
+        let text = sandbox.run(args);
+        let json = sandbox.run(&[args, &["--json"]].concat());
+        assert_eq!((text.status.code(), json.status.code()), (Some(1), Some(1)));
+        let told: Value = serde_json::from_str(stdout(&json)).unwrap();
+        let error = told["error"].as_str().unwrap();
+        assert_eq!(stderr(&text).trim_end(), format!("error: {error}"));
+        assert!(error.contains(missing), "{error}");
+        assert!(told["text"].as_str().unwrap().contains(missing), "{told}");
+    }
+}

@@ -125,6 +125,19 @@ fn flags_that_make_no_server_are_refused_in_the_documented_words() {
         assert_eq!(code, 2, "{url}");
         assert!(told.starts_with("error: Invalid --url value. "), "{told}");
     }
+    for args in [
+        &["--env", "A\u{1b}=v", "--", "c"][..],
+        &["--env", "A=\u{1b}[2J", "--", "c"],
+        &["--url", "h.example", "--header", "X Y=v"],
+        &["--url", "h.example", "--header", "X=a\r\nY: b"],
+        &["--url", "h.example", "--header", "Transfer-Encoding=chunked"],
+        &["--url", "h.example", "--token", "t\n"],
+    ] {
+        let (told, code) = said(&sandbox, &[&["add", "x"], args].concat());
+        assert_eq!(code, 1, "{args:?}");
+        assert!(told.starts_with("error: Failed to add server: Invalid server config: "), "{told}");
+        assert!(!told.contains('\u{1b}') && !told.contains("[2J"), "{told}");
+    }
     assert!(!sandbox.path(".tidegate").exists(), "nothing was written");
     for (url, written) in [("h:80/x", "https://h:80/x"), ("${URL}/x", "${URL}/x")] {
         done(&sandbox, &["add", "x", "--url", url]);
@@ -307,4 +320,98 @@ fn a_name_that_is_not_known_is_looked_for_where_nothing_could_be_read_and_above(
         let above = sandbox.path(".").canonicalize().unwrap();
         assert!(told.contains(&format!("--cwd {}", above.display())), "{told}");
     }
+}
+
+/// G57, G58: all of it or nothing, in the file of the definition in use.
+#[test]
+fn a_timeout_is_set_and_tools_are_approved_in_the_file_that_counts() {
+    let sandbox = sandbox(&[
+        ("config/mcp.json", "{\"mcpServers\": {\n  // mine\n  \"x\": {\"command\": \"sh\"}\n}}"),
+        (
+            "mcp.json",
+            "{\"mcpServers\": {\"x\": {\"command\": \"theirs\"}, \"y\": {\"command\": \"c\"}}}",
+        ),
+    ]);
+    let args = ["set", "x", "--timeout", "1500", "--auto-approve", "a", "--auto-approve", "b"];
+    let told = done(&sandbox, &args);
+    assert_eq!(told, "✓ Updated server \"x\" in user config (config/mcp.json)");
+    let wanted = "{\"mcpServers\": {\n  // mine\n  \"x\": {\"command\": \"sh\", \"timeout\": 1500, \
+                  \"autoApprove\": [\"a\", \"b\"]}\n}}";
+    assert_eq!(text(&sandbox, "config/mcp.json"), wanted);
+    assert_eq!(done(&sandbox, &args), "Server \"x\" is set so already.");
+    let told: Value =
+        serde_json::from_str(&done(&sandbox, &["set", "x", "--ask", "a", "--json"])).unwrap();
+    assert_eq!((&told["changed"], &told["server"]), (&json!(true), &json!("x")));
+    assert_eq!(text(&sandbox, "config/mcp.json"), wanted.replace("\"a\", ", ""));
+    for (args, code, words) in [
+        (&["set", "x"][..], 2, "Use --timeout, --auto-approve or --ask."),
+        (&["set", "x", "--ask", "\u{1b}"], 2, "Invalid --ask value. Use the name of a tool."),
+        (
+            &["set", "x", "--ask", "t", "--auto-approve", "t"],
+            2,
+            "Use either --auto-approve or --ask for a tool, not both.",
+        ),
+        (&["set", "x", "--ask", "t", "--gate", "1"], 2, "`set` has no use for --gate"),
+        (&["set", "x", "--timeout", "0"], 2, "0 is not in 1.."),
+        (&["set", "z", "--ask", "t"], 1, "no server named \"z\""),
+        (&["set", "y", "--ask", "t"], 1, "which other programs read too; to change that file"),
+    ] {
+        let (told, ended) = said(&sandbox, args);
+        assert!(told.contains(words) && ended == code, "{args:?}: {told}");
+    }
+    assert_eq!(text(&sandbox, "config/mcp.json"), wanted.replace("\"a\", ", ""));
+}
+
+/// An approval is of the exact definition: who changes it has seen it, if it was approved.
+#[test]
+fn what_was_approved_stays_approved_when_it_is_set_and_nothing_else_is() {
+    let sandbox = sandbox(&[(
+        ".tidegate/mcp.json",
+        "{\"mcpServers\": {\"x\": {\"command\": \"c\"}, \"y\": {\"command\": \"c\"}}}",
+    )]);
+    done(&sandbox, &["trust", "grant", "x"]);
+    for name in ["x", "y"] {
+        done(&sandbox, &["set", name, "--timeout", "7"]);
+    }
+    let told: Value = serde_json::from_str(&done(&sandbox, &["trust", "--json"])).unwrap();
+    let told = told["trust"].as_array().unwrap().iter();
+    let states: Vec<_> = told.map(|it| (&it["server"], &it["state"])).collect();
+    let wanted = [(json!("x"), json!("approved")), (json!("y"), json!("waiting"))];
+    assert_eq!(states[..2], wanted.each_ref().map(|(name, state)| (name, state)));
+}
+
+/// Where a folder is found from wherever the command happens to be, a project could bring it.
+#[test]
+fn a_directory_of_ours_that_is_not_absolute_is_refused() {
+    let sandbox = sandbox(&[]);
+    for variable in ["TIDEGATE_STATE_DIR", "TIDEGATE_CONFIG_DIR", "TIDEGATE_CACHE_DIR"] {
+        for args in [&["trust"][..], &["list"], &["add", "x", "--", "c"]] {
+            let output = sandbox.bare(args).env(variable, "here").output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{variable} {args:?}");
+            let wanted = format!("error: {variable} has to be an absolute path and is \"here\"\n");
+            assert_eq!(stderr(&output), wanted);
+        }
+    }
+    assert!(!sandbox.path("here").exists() && !sandbox.path(".tidegate").exists());
+}
+
+/// G57: a limit on the size of files is an error like a full disk, and leaves nothing behind.
+#[test]
+fn a_file_that_may_not_become_so_large_is_as_it_was_and_nothing_is_left() {
+    let before = format!("// {}\n{{}}\n", "long ".repeat(1_000));
+    let sandbox = sandbox(&[(".tidegate/mcp.json", &before)]);
+    let mut command = std::process::Command::new("sh");
+    let line = "ulimit -f 1; exec \"$@\"";
+    command.args(["-c", line, "sh", env!("CARGO_BIN_EXE_tidegate"), "add", "x", "--", "c"]);
+    let plain = sandbox.bare(&[]);
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    let output = command.current_dir(sandbox.path(".")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("File too large"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("ulimit -f"), "{}", stderr(&output));
+    assert_eq!(text(&sandbox, ".tidegate/mcp.json"), before);
+    let files: Vec<_> = fs::read_dir(sandbox.path(".tidegate")).unwrap().collect();
+    assert_eq!(files.len(), 1, "no draft is left: {files:?}");
 }

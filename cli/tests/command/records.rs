@@ -120,3 +120,43 @@ fn a_flag_that_would_do_nothing_is_refused() {
         assert!(told.contains(&format!("has no use for {flags};")), "{args:?}: {told}");
     }
 }
+
+/// A record that is not complete is no record: it is said, and the command fails.
+#[test]
+fn a_trace_that_cannot_be_written_is_said_and_fails_the_command() {
+    let sandbox = Sandbox::new(&json!({"fast": demo("fast")}));
+    for args in [&["list"][..], &["list", "--json"], &["call", "fast", "echo", "{\"text\": \"x\"}"]]
+    {
+        let full = ["--config", "servers.json", "--trace", "/dev/full"];
+        let output = sandbox.bare(&[&full[..], args].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(!stdout(&output).is_empty(), "what came of it is told");
+        assert!(stderr(&output).contains("the trace is not complete: No space left"), "{args:?}");
+    }
+}
+
+/// What is refused is not offered.
+#[test]
+fn the_help_of_a_command_has_no_flag_that_it_refuses() {
+    let sandbox = Sandbox::new(&json!({}));
+    let offered = |args: &[&str], flag: &str| {
+        let output = sandbox.bare(args).output().unwrap();
+        assert!(output.status.success());
+        stdout(&output).lines().any(|line| line.trim_start().starts_with(flag))
+    };
+    for (command, flag, is_offered) in [
+        ("replay", "--trace", false),
+        ("replay", "--config", false),
+        ("replay", "--json", true),
+        ("demo", "--trace", true),
+        ("demo", "--cwd", false),
+        ("set", "--timeout", true),
+        ("set", "--gate", false),
+        ("sources", "--cwd", true),
+        ("list", "--gate", true),
+    ] {
+        for args in [&[command, "--help"][..], &["help", command]] {
+            assert_eq!(offered(args, flag), is_offered, "{args:?} {flag}");
+        }
+    }
+}
