@@ -115,11 +115,9 @@ impl std::error::Error for FileError {}
 
 impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
-        let kind = match &error {
-            FileError::Busy { .. } => ErrorKind::WouldBlock,
-            other => other.kind().unwrap_or(ErrorKind::Other),
-        };
-        Self::new(kind, error)
+        let busy = matches!(error, FileError::Busy { .. });
+        let other = if busy { ErrorKind::WouldBlock } else { ErrorKind::Other };
+        Self::new(error.kind().unwrap_or(other), error)
     }
 }
 
