@@ -35,6 +35,8 @@ mod editing;
 mod files;
 #[path = "defects/loss.rs"]
 mod loss;
+#[path = "defects/values.rs"]
+mod values;
 #[path = "defects/view.rs"]
 mod view;
 

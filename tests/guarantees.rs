@@ -20,12 +20,13 @@ use crate::table::{Story, cells, has_test, stories};
 const GUARANTEES: usize = 80;
 const DEFECTS: usize = 36;
 /// The files that tell the defects.
-const STORIES: [&str; 5] = [
+const STORIES: [&str; 6] = [
     "tests/defects/view.rs",
     "tests/defects/connection.rs",
     "tests/defects/loss.rs",
     "tests/defects/files.rs",
     "tests/defects/editing.rs",
+    "tests/defects/values.rs",
 ];
 
 fn root() -> PathBuf {
