@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tidegate_core::command::Command;
 use tidegate_core::error::{CallError, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
+use tidegate_core::hub::policy::Watch;
 use tidegate_core::id::{OpId, ServerName};
 use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
@@ -164,4 +165,70 @@ fn a_definition_that_moves_between_user_and_project_is_approved_or_not_where_it_
     play.host(Request::Connect { op: OpId::new(3), server: "a".into() });
     let skipped = OpResult::Skipped { reason: Skip::NeedsApproval };
     assert!(play.events.contains(&Event::Done { op: OpId::new(3), result: skipped }));
+}
+
+/// Issue 4: whatever there is, a reload of an unchanged set orders its files to be read, and what
+/// the user approved where a project's servers need that, and nothing else.
+#[test]
+fn a_reload_of_an_unchanged_set_orders_nothing_but_reading() {
+    let places = tidegate_core::config::Places {
+        cwd: "/p".into(),
+        config_dir: Some("/home/u/.config".into()),
+        ..Default::default()
+    };
+    let sources = places.sources();
+    let mut options = Options::new("/p", sources.clone());
+    options.policy.watch = Watch::follow();
+    let mut play = Play::with(options);
+    let mine = r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b","env":{"K":"!token"}},
+        "off":{"command":"o","enabled":false},"bad":{"args":[]},"theirs-too":{"command":"t"}},
+        "disabledServers":["theirs-too"]}"#;
+    let theirs = r#"{"mcpServers":{"waits":{"command":"w"},"a":{"args":1}}}"#;
+    // Hands over every file, and says that nothing was approved; all that was ordered meanwhile.
+    let read_all = |play: &mut Play| {
+        let mut ordered = Vec::new();
+        loop {
+            let commands = play.take_commands();
+            if commands.is_empty() {
+                return ordered;
+            }
+            for command in &commands {
+                match command {
+                    Command::ReadConfig { read, path, .. } => {
+                        let found = match path.as_str() {
+                            "/home/u/.config/mcp.json" => config(mine),
+                            "/p/.mcp.json" => config(theirs),
+                            _ => Found::Nothing,
+                        };
+                        play.io(Fact::ConfigRead { read: *read, origin: None, found });
+                    }
+                    Command::ReadApprovals { read } => {
+                        play.io(Fact::ApprovalsRead { read: *read, approved: BTreeSet::new() });
+                    }
+                    Command::Ask { ask, .. } => {
+                        play.io(Fact::Answered { ask: *ask, result: Ok(()) });
+                    }
+                    _ => {}
+                }
+            }
+            ordered.extend(commands);
+        }
+    };
+    play.start();
+    let first = read_all(&mut play);
+    assert!(first.iter().any(|command| matches!(command, Command::Ask { .. })));
+    play.connect(0).connect(1).take_commands();
+    for (name, state) in [("a", "connected"), ("b", "connected"), ("waits", "needs-approval")] {
+        assert_eq!(play.state(name).name(), state, "{name}");
+    }
+    for again in 1..4 {
+        play.host(Request::Reload { op: OpId::new(again) });
+        let ordered = read_all(&mut play);
+        let (files, others): (Vec<_>, Vec<_>) =
+            ordered.into_iter().partition(|it| matches!(it, Command::ReadConfig { .. }));
+        assert_eq!(files.len(), sources.len());
+        assert!(matches!(others[..], [Command::ReadApprovals { .. }]), "{others:?}");
+        play.sleep(play.now + 60_000);
+        assert_eq!(play.take_commands(), [], "and nothing later");
+    }
 }
