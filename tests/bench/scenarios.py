@@ -91,6 +91,12 @@ TARGETS = {
     ("S8-kill", "orphans"): {"at_most": 0},
     ("S8-kill-eof", "orphans"): {"at_most": 0},
     ("S9", "listed_ms"): {"of": "bare", "at_most": 2.5},
+    ("discovery", "cpu_ms"): {"at_most": 5},
+    ("servers-own", "cpu_ms"): {"at_most": 150},
+    ("servers-shared", "cpu_ms"): {"at_most": 150},
+    ("servers-toml", "cpu_ms"): {"at_most": 150},
+    ("servers-yaml", "cpu_ms"): {"at_most": 150},
+    ("watching", "cpu_ms"): {"at_most": 1},
     ("explorer", "seconds"): {"at_most": 60},
     ("core", "inputs_per_s"): {"at_least": 1_000_000},
 }

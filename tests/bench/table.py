@@ -8,7 +8,9 @@ import time
 from scenarios import BIGGER_IS_BETTER, SCENARIOS, TARGETS
 
 COLUMNS = ("floor", "bare", "rmcp", "ours")
-OWN = {"list": ("wall_ms", "own_ms"), "explorer": ("seconds",), "core": ("inputs_per_s",)}
+OWN = {"list": ("wall_ms", "own_ms"), "explorer": ("seconds",), "core": ("inputs_per_s",),
+       "discovery": ("cpu_ms",), "watching": ("cpu_ms",),
+       **{f"servers-{language}": ("cpu_ms",) for language in ("own", "shared", "toml", "yaml")}}
 
 
 def median(runs, metric):
