@@ -67,11 +67,11 @@ fn a_value_that_looks_like_a_command_is_not_run() -> Result<(), Violation> {
         _ => None,
     });
     assert_eq!(asked.collect::<Vec<_>>(), [&token], "the one command that was written down");
-    let mut launches = commands(&world).filter_map(|command| match command {
+    let launch = commands(&world).find_map(|command| match command {
         Command::Open { launch, .. } => Some(launch),
         _ => None,
     });
-    let launch = launches.next().expect("it was started");
+    let launch = launch.expect("it was started");
     let filled = launch.filled(|_| Some("!touch pwned ${BANG}".to_owned()));
     assert_eq!(filled.args, ["!touch pwned ${BANG}"]);
     assert!(filled.env.values().all(|value| value == "!touch pwned ${BANG}"), "{filled:?}");
