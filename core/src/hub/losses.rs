@@ -154,4 +154,16 @@ mod tests {
         assert!(losses.note_loss(now.plus(30_000), &backoff, false, &mut entropy).is_some());
         assert_eq!(losses.starts(), 1);
     }
+
+    /// L4: a time to start again is later than the loss, also of a delay of nothing, and at the end
+    /// of time there is none.
+    #[test]
+    fn nothing_is_started_again_at_once() {
+        let (mut losses, mut entropy) = (Losses::default(), Entropy::from_bytes([3; 32]));
+        let at_once = Backoff { delays_ms: alloc::vec![0], ..Backoff::default() };
+        let now = Timestamp::from_millis(7);
+        assert_eq!(losses.note_loss(now, &at_once, &mut entropy), Some(now.plus(1)));
+        let end = Timestamp::from_millis(u64::MAX);
+        assert_eq!(losses.note_loss(end, &at_once, &mut entropy), None);
+    }
 }

@@ -222,4 +222,41 @@ mod tests {
         let none = Backoff { delays_ms: vec![], ..Backoff::default() };
         assert_eq!(none.delay_ms(0), 0);
     }
+
+    /// Design section 4: each difference between what is documented and what is best is a field,
+    /// and these are the differences.
+    #[test]
+    fn what_is_documented_differs_from_what_is_best_in_these_fields() {
+        let (documented, best) = (Policy::documented(), Policy::default());
+        let differs = [
+            (documented.startup_deadline_ms.is_none(), best.startup_deadline_ms == Some(30_000)),
+            (documented.call_ms == 30_000, best.call_ms == 60_000),
+            (
+                documented.late_failure == LateFailure::Keep,
+                best.late_failure == LateFailure::MarkFailed,
+            ),
+            (
+                documented.list_changed == ListChanged::Ignore,
+                best.list_changed == ListChanged::default(),
+            ),
+            (documented.extras == Extras::Skip, best.extras == Extras::Load),
+            (
+                documented.reconnect == Reconnect::Off,
+                best.reconnect == Reconnect::OnLoss(Backoff::default()),
+            ),
+            (documented.names == Names::Documented, best.names == Names::Distinct),
+            (documented.trust == Trust::All, best.trust == Trust::Ask),
+            (documented.filters == Filters::documented(), best.filters == Filters::default()),
+            (
+                documented.unresolved == Unresolved::AsWritten,
+                best.unresolved == Unresolved::LeaveOut,
+            ),
+            (documented.empty == Empty::LeaveOut, best.empty == Empty::Keep),
+        ];
+        assert_eq!(differs, [(true, true); 11]);
+        let same =
+            (documented.gate_ms, documented.connect_ms, documented.list_ms, documented.watch);
+        assert_eq!(same, (best.gate_ms, best.connect_ms, best.list_ms, Watch::Off));
+        assert_eq!(Watch::follow(), Watch::Follow { quiet_ms: 150, most_ms: 1_000 });
+    }
 }

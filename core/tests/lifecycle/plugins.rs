@@ -67,3 +67,31 @@ fn the_servers_of_plugins_stand_where_their_registry_stands() {
         play.runtime.sources().iter().map(|told| told.server.as_str()).collect();
     assert_eq!(sources, ["two:s", "s"]);
 }
+
+/// Each file stands where what led to it stands, however many lead to some.
+#[test]
+fn files_of_two_registries_are_not_mixed_up() {
+    let other = "/o/installed_plugins.json";
+    let sources = vec![
+        Source::file(Provider::ClaudePlugin, Level::User, REGISTRY),
+        Source::file(Provider::Cursor, Level::User, "/h/.cursor/mcp.json"),
+        Source::file(Provider::ClaudePlugin, Level::User, other),
+    ];
+    let mut play = Play::with(Options::new("/p", sources));
+    let registry = |names: [&str; 2]| {
+        let [one, two] = names.map(|name| format!(r#""{name}@m":[{{"installPath":"/{name}"}}]"#));
+        said(&format!(r#"{{"version":1,"plugins":{{{one},{two}}}}}"#))
+    };
+    play.start();
+    answer(&mut play, |path| match path {
+        REGISTRY => registry(["one", "two"]),
+        "/o/installed_plugins.json" => registry(["three", "four"]),
+        _ => {
+            let name = path.trim_matches('/').split('/').next().unwrap();
+            said(&format!(r#"{{"mcpServers":{{"s-{name}":{{"command":"s"}}}}}}"#))
+        }
+    });
+    let servers = play.runtime.status().servers;
+    let names: Vec<&str> = servers.iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(names, ["one:s-one", "two:s-two", "s-h", "three:s-three", "four:s-four"]);
+}

@@ -282,8 +282,11 @@ fn calls_end_with_the_answer_without_which_their_server_cannot_be_started() {
     let mut play = play(Policy::default(), &one(r#"{"command":"a","args":["${input:key}"]}"#));
     let (asks, _) = start(&mut play);
     play.call(1, "a", "echo");
+    play.sleep(500);
     assert_eq!(play.outcome(1), None);
     answer(&mut play, asks[0].0, Err(AskError::NobodyToAsk));
+    let ServerState::Failed { failure } = play.state("a") else { panic!() };
+    assert_eq!(failure.after_ms, 500);
     let outcome = play.outcome(1);
     assert!(
         matches!(outcome, Some(Outcome::Failed(CallError::NotConnected { .. }))),

@@ -1,11 +1,13 @@
 //! What servers say beside answers, and what the host hears of it.
 
+use std::collections::BTreeSet;
+
 use tidegate_core::config::Source;
-use tidegate_core::error::Exit;
+use tidegate_core::error::{CallError, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::hub::status::{Link, ServerStatus};
-use tidegate_core::id::{ConnId, OpId};
-use tidegate_core::input::{Fact, Request};
+use tidegate_core::id::{AnswerId, CallId, ConnId, OpId, ReadId};
+use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
 
 use crate::play::{ECHO, HELLO, Play, one, two};
@@ -159,4 +161,54 @@ fn the_status_says_what_is_waited_for() {
     assert_eq!(status(&play), (false, false, 1));
     play.host(Request::Shutdown);
     assert_eq!(status(&play), (false, true, 0));
+}
+
+/// L6: so is what was read, asked or exchanged for nobody.
+#[test]
+fn answers_that_nobody_waits_for_are_counted_and_nothing_else() {
+    let mut play = one();
+    play.start().connect(0).take_commands();
+    play.events.clear();
+    let (read, found) = (ReadId::new(99), Found::Nothing);
+    let facts = [
+        Fact::ConfigRead { read, origin: None, found: found.clone() },
+        Fact::ApprovalsRead { read, approved: BTreeSet::new() },
+        Fact::CacheRead { read, found, age_ms: 0 },
+        Fact::Answered { ask: AnswerId::new(99), result: Ok(()) },
+        Fact::FilesChanged,
+        Fact::Closed { conn: ConnId::new(9), exit: Exit::Code(0) },
+    ];
+    for (count, fact) in (1..).zip(facts) {
+        play.io(fact);
+        assert_eq!(play.runtime.status().stale_facts, count);
+    }
+    assert_eq!((play.take_commands(), play.events.len()), (vec![], 0));
+    play.call(1, "a", "echo").host(Request::Cancel { call: CallId::new(1) });
+    assert!(play.sent().contains("cancelled"), "the server is still there");
+}
+
+/// G36: a call that cannot be made says why.
+#[test]
+fn a_call_to_a_server_that_is_not_connected_says_why() {
+    let config = r#"{"mcpServers":{"off":{"command":"a","enabled":false},"else":{"command":"b"},
+        "a":{"command":"c"}}}"#;
+    let mut options = Options::new("/project", vec![Source::inline("test", config)]);
+    options.only = ["off".into(), "a".into()].into();
+    let mut play = Play::with(options);
+    play.start().connect(0);
+    play.host(Request::Disconnect { op: OpId::new(1), server: "a".into() });
+    let mut why = |number, server: &str| {
+        play.call(number, server, "echo");
+        match play.outcome(number) {
+            Some(Outcome::Failed(CallError::NotConnected { reason, .. })) => reason.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let reasons = [why(1, "off"), why(2, "else"), why(3, "a")];
+    assert_eq!(reasons, ["switched off", "not selected for this run", ""]);
+    play.call(4, "x", "echo");
+    let unknown = Outcome::Failed(CallError::UnknownServer { server: "x".into() });
+    assert_eq!(play.outcome(4), Some(&unknown));
+    let told: Vec<&str> = play.runtime.sources().iter().map(|told| told.server.as_str()).collect();
+    assert_eq!(told, ["off", "else", "a"]);
 }

@@ -199,3 +199,19 @@ fn the_servers_of_a_file_that_was_removed_are_stopped() {
     let gone = |event: &Event| matches!(event, Event::ProblemFound(p) if p.category == Category::UnreadableFile);
     assert!(play.events.iter().any(gone), "it was named by the user");
 }
+
+/// What says nothing when it cannot be read, and said nothing before, still says nothing.
+#[test]
+fn a_file_without_servers_that_cannot_be_read_any_more_still_counts_for_nothing() {
+    let mut play = Play::with(follow());
+    play.start();
+    read(&mut play, text(r#"{"mcpServers":{}}"#));
+    play.io(Fact::FilesChanged).sleep(150);
+    read(&mut play, Found::Unreadable("permission denied".into()));
+    let problems = play.runtime.status().problems;
+    assert!(
+        !problems.iter().any(|problem| problem.message.contains("still counts")),
+        "{problems:?}"
+    );
+    assert!(!problems.is_empty());
+}
