@@ -6,7 +6,7 @@ use tidegate_core::config::Source;
 use tidegate_core::error::{CallError, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::hub::status::{Link, ServerStatus};
-use tidegate_core::id::{AnswerId, CallId, ConnId, OpId, ReadId};
+use tidegate_core::id::{AnswerId, CallId, ConnId, ExchangeId, OpId, ReadId};
 use tidegate_core::input::{Fact, Found, Request};
 use tidegate_core::options::Options;
 
@@ -177,6 +177,7 @@ fn answers_that_nobody_waits_for_are_counted_and_nothing_else() {
         Fact::Answered { ask: AnswerId::new(99), result: Ok(()) },
         Fact::FilesChanged,
         Fact::Closed { conn: ConnId::new(9), exit: Exit::Code(0) },
+        Fact::ExchangeEnded { conn: ConnId::new(9), exchange: ExchangeId::new(0), end: Ok(()) },
     ];
     for (count, fact) in (1..).zip(facts) {
         play.io(fact);
