@@ -4,8 +4,9 @@
 //! either: non-blocking sockets in the driver's own poll set, HTTP/1.1 by `ureq-proto` and TLS by
 //! `rustls`, both state machines without I/O. A blocking client would pin a thread to each open
 //! stream and could be woken only by shutting its socket down; here breaking an exchange off is
-//! closing its socket. A call on an idle socket costs what a call to a process does: a write, a
-//! wait, a read.
+//! closing its socket. An open stream takes 3.3 KiB (`an_idle_stream_takes_a_few_kib`), where a
+//! blocking client with small buffers takes 53 KiB and its thread. A call on an idle socket costs
+//! what a call to a process does: a write, a wait, a read; so calls need no second stack.
 //!
 //! Keeps the driver's half of the contract: per `Connect` one `Opened` or `OpenFailed`, per
 //! exchange at most one `Head`, then `Body`s, then one `ExchangeEnded`, unless it was broken off.

@@ -1,6 +1,6 @@
 //! When sockets are made, used again and ended.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -231,4 +231,42 @@ fn an_abort_on_the_way_to_a_connection_leaves_nothing() {
         assert_eq!(world.sockets(), 0, "{url}");
     }
     assert!(world.http.next_due().is_none());
+}
+
+/// Issue 5: two hundred idle servers with open streams in 30 MiB, the machine's part included.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "measures the whole process: it has to be alone in it"]
+fn an_idle_stream_takes_a_few_kib() {
+    const STREAMS: usize = 400;
+    let resident = || {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    };
+    // Answers without a thread for each: what is measured is the driver's side.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n: hi\n\r\n";
+    thread::spawn(move || {
+        let mut peers = Vec::with_capacity(STREAMS);
+        for mut peer in listener.incoming().map_while(Result::ok) {
+            let _ = peer.write_all(answer.as_bytes());
+            peers.push(peer);
+        }
+    });
+    let mut world = World::new();
+    let conn = world.connect(&url);
+    let open = |world: &mut World| {
+        let stream = world.begin(conn, &get());
+        world.until(stream, |answer| !answer.body.is_empty());
+    };
+    // What the first one takes is there once.
+    open(&mut world);
+    let before = resident();
+    for _ in 0..STREAMS {
+        open(&mut world);
+    }
+    let each = (resident() - before) / STREAMS;
+    println!("{each} bytes a stream");
+    assert!(each < 16 * 1024, "{each} bytes a stream");
 }
