@@ -162,8 +162,8 @@ mod tests {
         let (mut losses, mut entropy) = (Losses::default(), Entropy::from_bytes([3; 32]));
         let at_once = Backoff { delays_ms: alloc::vec![0], ..Backoff::default() };
         let now = Timestamp::from_millis(7);
-        assert_eq!(losses.note_loss(now, &at_once, &mut entropy), Some(now.plus(1)));
+        assert_eq!(losses.note_loss(now, &at_once, false, &mut entropy), Some(now.plus(1)));
         let end = Timestamp::from_millis(u64::MAX);
-        assert_eq!(losses.note_loss(end, &at_once, &mut entropy), None);
+        assert_eq!(losses.note_loss(end, &at_once, false, &mut entropy), None);
     }
 }

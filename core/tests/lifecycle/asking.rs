@@ -72,6 +72,7 @@ fn only_the_operation_that_is_meant_is_waited_for_no_more() {
     assert_eq!([1, 2].map(|op| result(&play, op)), [None, Some(&OpResult::Aborted)]);
     read(&mut play, r#"{"mcpServers":{"a":{"command":"a"}}}"#);
     play.host(connect(3, "a")).host(connect(4, "a")).host(Request::StopWaiting { op: op(9) });
+    assert_eq!(result(&play, 9), None);
     play.host(Request::StopWaiting { op: op(3) }).connect(0);
     let results = [1, 3, 4].map(|op| result(&play, op).unwrap().clone());
     assert_eq!(results, [OpResult::Done, OpResult::Aborted, OpResult::Done]);

@@ -161,6 +161,9 @@ fn calls_end_at_once_when_their_server_dies() {
     play.start().connect(0).call(1, "a", "echo");
     play.io(Fact::OutputEnded { conn: ConnId::new(0) });
     assert_eq!(play.outcome(1), Some(&Outcome::Failed(CallError::Closed)));
+    // That it is lost is said at once, why once that is known.
+    let ServerState::Retrying { failure, start: 1 } = play.state("a") else { panic!() };
+    assert_eq!(failure.cause, Cause::OutputClosed);
     play.closed(0, Exit::Signal(9));
     let ServerState::Retrying { failure, start: 1 } = play.state("a") else { panic!() };
     assert_eq!(failure.cause, Cause::Exited { exit: Exit::Signal(9) });

@@ -69,6 +69,16 @@ fn a_server_that_is_lost_too_often_is_suspended() {
     assert_eq!(result(&play, 1), Some(&OpResult::Done));
 }
 
+/// G50: a start that fails before the handshake is one of the automatic starts all the same.
+#[test]
+fn a_lost_server_whose_next_start_fails_is_started_once_more() {
+    let mut play = lost();
+    play.sleep(1_000).opened(1).closed(1, Exit::Code(1));
+    assert!(matches!(play.state("a"), ServerState::Retrying { start: 2, .. }));
+    play.sleep(1_000 + 2_000).connect(2);
+    assert_eq!(play.state("a"), ServerState::Connected);
+}
+
 /// G50: thirty stable seconds begin the count anew.
 #[test]
 fn a_server_that_was_stable_waits_as_little_as_the_first_time() {
