@@ -7,6 +7,9 @@ use ureq_proto::http::{Response, header};
 /// The longest head of an answer, in bytes.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
+/// What every answer begins with.
+const START: &[u8] = b"HTTP/1.";
+
 /// The longest line that frames a part of a body, in bytes.
 const FRAME_BYTES_MAX: usize = 16 * 1024;
 
@@ -91,23 +94,24 @@ impl Answer {
         mut call: Call<state::RecvResponse>,
         input: &[u8],
     ) -> Result<(usize, Option<Part>), ExchangeFault> {
+        check_start(input)?;
         // Looked at only once it is whole: a head that comes byte by byte costs no more.
-        if !self.has_empty_line(input) {
+        let Some(end) = self.end_of_head(input) else {
             self.searched = input.len();
             self.stage = Stage::Head(call);
             if input.len() > HEAD_BYTES_MAX {
                 return Err(bad(format!("its head is longer than {HEAD_BYTES_MAX} bytes")));
             }
             return Ok((0, None));
+        };
+        self.searched = 0;
+        if only_informs(input) {
+            self.stage = Stage::Head(call);
+            return Ok((end, None));
         }
         let (used, head) =
             call.try_response(input, false).map_err(|error| bad(error.to_string()))?;
-        let Some(head) = head else {
-            // It only informs; the answer follows. Nothing used: the empty line is none.
-            self.searched = if used == 0 { input.len() } else { 0 };
-            self.stage = Stage::Head(call);
-            return Ok((used, None));
-        };
+        let head = head.ok_or_else(|| bad("its head has no end".into()))?;
         let coding = head.headers().get(header::CONTENT_ENCODING);
         if let Some(coding) = coding.filter(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let coding = String::from_utf8_lossy(coding.as_bytes());
@@ -126,11 +130,20 @@ impl Answer {
         Ok((used, Some(Part::Head(head))))
     }
 
-    fn has_empty_line(&self, input: &[u8]) -> bool {
-        // The empty line may have begun in what was searched already.
-        let from = self.searched.saturating_sub(3);
-        let rest = input.get(from..).unwrap_or_default();
-        rest.windows(2).any(|it| it == b"\n\n") || rest.windows(3).any(|it| it == b"\n\r\n")
+    /// Where the empty line after the head ends, if it is there.
+    fn end_of_head(&self, input: &[u8]) -> Option<usize> {
+        // Empty lines before the head are not the one after it.
+        let first = input.iter().position(|byte| !matches!(byte, b'\r' | b'\n'))?;
+        // It may have begun in what was searched already.
+        let from = first.max(self.searched.saturating_sub(3));
+        let rest = input.get(from..)?;
+        let mut lines = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        let end = lines.find_map(|(at, _)| match rest.get(at + 1..)? {
+            [b'\n', ..] => Some(at + 2),
+            [b'\r', b'\n', ..] => Some(at + 3),
+            _ => None,
+        });
+        end.map(|end| from + end)
     }
 
     fn read_body(
@@ -161,6 +174,25 @@ impl Answer {
         };
         Ok((used, (count > 0).then_some(Part::Body(body))))
     }
+}
+
+/// Refuses what cannot become an answer as soon as that is certain: who speaks something else may
+/// wait for us for ever.
+fn check_start(input: &[u8]) -> Result<(), ExchangeFault> {
+    let text = input.trim_ascii_start();
+    let count = text.len().min(START.len());
+    match text.first() {
+        _ if text.get(..count) == START.get(..count) => Ok(()),
+        // An alert, to which a request looks like a bad greeting.
+        Some(0x15) => Err(bad("it speaks TLS, so its address begins with https".into())),
+        _ => Err(bad("it does not begin with HTTP/1".into())),
+    }
+}
+
+/// Whether a head is one that another one follows: any 1xx but the one that switches protocols.
+fn only_informs(input: &[u8]) -> bool {
+    let status = input.trim_ascii_start().get(START.len() + 2..START.len() + 5);
+    status.is_some_and(|status| status.starts_with(b"1") && status != b"101")
 }
 
 fn bad(message: String) -> ExchangeFault {
@@ -252,7 +284,7 @@ mod tests {
             ("HTTP/1.1 307 Go\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", "", "", true, true),
             ("HTTP/1.1 307 Go\r\nLocation: /x\r\nContent-Length: 1\r\n\r\nx", "x", "", true, true),
             (
-                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+                "HTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 103 Hints\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
                 "x",
                 "",
                 true,
@@ -321,6 +353,10 @@ mod tests {
             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
             "HTTP/1.1 099 NO\r\n\r\n",
             "HTTP/2.0 200 OK\r\n\r\n",
+            // Nothing more comes of any of these, and nobody has to wait for it.
+            "SSH-2.0-OpenSSH_9.6\r\n",
+            "\0\0\u{12}\u{4}\0\0\0\0\0",
+            "\u{15}\u{3}\u{3}\0\u{2}\u{2}\n",
             &long,
         ] {
             let end = read(text, text.len()).end;
