@@ -85,9 +85,17 @@ fn progress_extends_a_call_to_ten_minutes() {
 fn progress_counts_while_it_grows() {
     let mut play = one();
     play.start().connect(0).call(1, "a", "echo");
-    for (progress, counts) in
-        [("0", 1), ("0.5", 1), ("0.5", 0), ("0.25", 0), ("0", 0), ("-1", 0), ("7", 1)]
-    {
+    for (progress, counts) in [
+        ("0", 1),
+        ("0", 0),
+        ("-0", 0),
+        ("0.5", 1),
+        ("0.5", 0),
+        ("0.25", 0),
+        ("0", 0),
+        ("-1", 0),
+        ("7", 1),
+    ] {
         assert_eq!(progresses(&mut play, 3, progress), counts, "{progress}");
     }
     // Of another call, or of none.

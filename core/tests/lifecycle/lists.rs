@@ -235,6 +235,23 @@ fn each_list_is_asked_for_when_it_changed() {
     assert_eq!((play.runtime.poll_timeout(), &play.events[..]), (None, &[][..]));
 }
 
+/// Each list is put off, and called off, in its own time.
+#[test]
+fn lists_that_changed_one_after_the_other_are_asked_for_so() {
+    let mut play = loaded();
+    play.notifies(0, TOOLS).sleep(100).notifies(0, PROMPTS).sleep(200).notifies(0, RESOURCES);
+    for (at, asked) in [(300, "6 tools/list"), (400, "7 prompts/list"), (500, "8 resources/list")] {
+        play.sleep(at - 1);
+        assert_eq!(play.asked(), [""; 0]);
+        play.sleep(at);
+        assert_eq!(play.asked(), [asked]);
+    }
+    for (at, called_off) in [(30_300, 6), (30_400, 7), (30_500, 8)] {
+        play.sleep(at);
+        assert_eq!(play.asked(), [format!("notifications/cancelled {called_off}")]);
+    }
+}
+
 /// D14.
 #[test]
 fn resources_and_prompts_that_are_the_same_come_to_nothing() {

@@ -127,6 +127,16 @@ fn a_storm_is_read_in_the_middle_a_second_after_it_began() {
     assert_eq!(reads(&play.take_commands()), 1);
 }
 
+/// What changed before a reload is read by that reload, once.
+#[test]
+fn a_reload_takes_in_what_changed_before_it() {
+    let mut play = ready(follow());
+    play.io(Fact::FilesChanged).host(Request::Reload { op: OpId::new(1) });
+    read(&mut play, text(ONE));
+    play.sleep(10_000);
+    assert_eq!(play.take_commands(), []);
+}
+
 /// A server that failed is not started again because somebody saved a file.
 #[test]
 fn what_failed_rests_when_a_file_is_saved_and_is_tried_again_by_a_reload() {

@@ -132,13 +132,12 @@ impl Session {
         let Some(Asked::Call(call)) = self.asked.get(&token).copied() else { return None };
         // C-PROG-02: progress increases; what does not is no progress. The bits of floats
         // that are not negative order as the floats do.
-        let value = progress.value.max(0.0).to_bits();
-        let last = self.last_progress.entry(token).or_insert(0);
-        if value > *last || (value == 0 && *last == 0) {
-            *last = value;
-            return Some(Heard::Progressed { call, progress: params });
-        }
-        None
+        let value = progress.value.max(0.0).abs().to_bits();
+        let grows = self.last_progress.get(&token).is_none_or(|last| *last < value);
+        grows.then(|| {
+            self.last_progress.insert(token, value);
+            Heard::Progressed { call, progress: params }
+        })
     }
 
     /// Answers a request of the server's at once (C-RPC-18).
