@@ -316,7 +316,10 @@ impl Exchange {
                 socket.secure(tls);
                 self.secure(socket, wires)
             }
-            Err(message) => self.refuse(socket, ConnectStep::Tls, message, wires),
+            Err(message) => {
+                let message = wires.tls.explained(message);
+                self.refuse(socket, ConnectStep::Tls, message, wires)
+            }
         }
     }
 
@@ -331,7 +334,10 @@ impl Exchange {
                 self.step = Step::Securing(socket);
                 Course::Waits
             }
-            Err(message) => self.refuse(socket, ConnectStep::Tls, message, wires),
+            Err(message) => {
+                let message = wires.tls.explained(message);
+                self.refuse(socket, ConnectStep::Tls, message, wires)
+            }
         }
     }
 

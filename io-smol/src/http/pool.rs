@@ -94,7 +94,7 @@ impl Pool {
 
     /// When sockets are to be ended at the earliest.
     pub(super) fn next_sweep(&self) -> Option<Instant> {
-        self.sweep
+        self.sweep.filter(|_| !self.idle.is_empty())
     }
 
     /// Ends what waited long enough.

@@ -16,13 +16,15 @@ use url::Host;
 pub(crate) struct Tls {
     ca_file: Option<PathBuf>,
     config: OnceLock<Result<Arc<ClientConfig>, String>>,
+    /// What of the machine's certificates could not be read.
+    unread: OnceLock<String>,
 }
 
 impl Tls {
     /// Trusts what the machine does, or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name in its
     /// place, and the certificates in this file as well.
     pub(crate) fn new(ca_file: Option<PathBuf>) -> Self {
-        Self { ca_file, config: OnceLock::new() }
+        Self { ca_file, config: OnceLock::new(), unread: OnceLock::new() }
     }
 
     /// Whether nothing has to be read any more.
@@ -48,10 +50,21 @@ impl Tls {
         ClientConnection::new(config, name).map_err(|error| error.to_string())
     }
 
+    /// Why there is no connection, with what may be behind it.
+    pub(crate) fn explained(&self, message: String) -> String {
+        match self.unread.get() {
+            Some(unread) => format!("{message}; also, {unread}"),
+            None => message,
+        }
+    }
+
     fn config(&self) -> Result<Arc<ClientConfig>, String> {
         let mut roots = RootCertStore::empty();
         let native = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(native.certs);
+        if let Some(error) = native.errors.first() {
+            self.unread.get_or_init(|| error.to_string());
+        }
         if let Some(file) = &self.ca_file {
             let shown = file.display();
             let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
@@ -61,8 +74,7 @@ impl Tls {
             }
         }
         if roots.is_empty() {
-            let why = native.errors.first().map(ToString::to_string).unwrap_or_default();
-            return Err(format!("no trusted certificates were found, set SSL_CERT_FILE: {why}"));
+            return Err("no trusted certificates were found; set SSL_CERT_FILE".into());
         }
         // Named, because two providers in one build leave none that is the default.
         let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -233,6 +233,40 @@ fn an_abort_on_the_way_to_a_connection_leaves_nothing() {
     assert!(world.http.next_due().is_none());
 }
 
+/// L9, L10: whatever became of them.
+#[test]
+fn many_exchanges_leave_nothing_behind() {
+    let server = Server::new(|mut peer, number| {
+        while peer.request().is_some() {
+            match number % 5 {
+                0 => return,
+                1 => return peer.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhalf"),
+                2 => return peer.say("nonsense\r\n\r\n"),
+                3 => return peer.say("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole"),
+                _ => peer.say(EMPTY),
+            }
+        }
+    });
+    let mut world = World::new();
+    let conn = world.connect(&server.url());
+    for round in 0..40 {
+        let some: Vec<_> = (0..10)
+            .map(|at| world.begin(conn, &if at % 3 == 0 { get() } else { post("x") }))
+            .collect();
+        for (at, exchange) in some.into_iter().enumerate() {
+            if (at + round) % 4 == 0 {
+                world.abort(conn, exchange);
+            } else {
+                world.end_of(exchange);
+            }
+        }
+    }
+    world.kill(conn);
+    assert!(world.http.exchanges.is_empty() && world.http.owners.is_empty());
+    assert!(world.http.timers.is_empty() && world.http.remotes.is_empty());
+    assert_eq!(world.http.next_due(), None);
+}
+
 /// Issue 5: two hundred idle servers with open streams in 30 MiB, the machine's part included.
 #[test]
 #[cfg(target_os = "linux")]
