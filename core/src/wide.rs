@@ -15,6 +15,12 @@ impl Wide {
     pub fn value(&self) -> u128 {
         u128::from(self.0) << 64 | u128::from(self.1)
     }
+
+    /// The same as two.
+    #[must_use]
+    pub const fn halves(&self) -> (u64, u64) {
+        (self.0, self.1)
+    }
 }
 
 impl Default for Wide {
@@ -32,12 +38,16 @@ const fn fold(a: u64, b: u64) -> u64 {
 
 impl Hasher for Wide {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
         }
-        self.write_u64(bytes.len() as u64);
+        // What is left of a word, and how much that is.
+        let left = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        self.write_u64(left << 8 | rest.len() as u64);
+        if !words.is_empty() {
+            self.write_u64(words.len() as u64);
+        }
     }
 
     fn write_u8(&mut self, number: u8) {

@@ -26,7 +26,7 @@ impl Present {
     pub(crate) fn digest_line(self, line: &[u8], newest: u64, state: &mut impl Hasher) {
         let mut rest = line;
         for (key, newest) in [(&b"\"id\":"[..], newest), (&b"{\"n\":"[..], self.calls)] {
-            let at = rest.windows(key.len()).position(|window| window == key);
+            let at = rest.windows(key.len()).position(|at| at.first() == key.first() && at == key);
             let Some(at) = at.map(|at| at + key.len()) else { continue };
             let (before, after) = rest.split_at(at);
             let digits = after.iter().take_while(|byte| byte.is_ascii_digit());
@@ -42,4 +42,19 @@ impl Present {
         }
         rest.hash(state);
     }
+}
+
+/// Feeds things of which no two are alike to a hasher, in whatever order they come.
+pub(crate) fn hash_in_any_order<T>(
+    things: impl Iterator<Item = T>,
+    state: &mut impl Hasher,
+    digest: impl Fn(T, &mut Wide),
+) {
+    let (mut count, mut sum) = (0_usize, 0_u128);
+    for thing in things {
+        let mut wide = Wide::default();
+        digest(thing, &mut wide);
+        (count, sum) = (count + 1, sum.wrapping_add(wide.value()));
+    }
+    (count, sum).hash(state);
 }

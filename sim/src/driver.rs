@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use tidegate_core::approval::Approval;
 use tidegate_core::bytes::Bytes;
@@ -15,7 +16,7 @@ use tidegate_core::id::{AnswerId, ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found};
 use tidegate_core::time::Timestamp;
 
-use crate::digest::Present;
+use crate::digest::{Present, hash_in_any_order};
 use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::lists::{Kind, Lists};
@@ -84,7 +85,7 @@ struct Reply {
 #[derive(Clone, Debug)]
 struct Running {
     server: ServerName,
-    command: String,
+    command: Arc<str>,
     process: Process,
 }
 
@@ -96,69 +97,75 @@ impl Driver {
     }
 
     /// Obeys one order.
-    pub fn execute(&mut self, command: Command, now: Timestamp) {
+    pub fn execute(&mut self, command: &Command, now: Timestamp) {
         let answer_at = now.plus(self.read_ms);
         if let Command::ReadConfig { read, .. }
         | Command::ReadApprovals { read }
-        | Command::ReadCache { read, .. } = &command
+        | Command::ReadCache { read, .. } = command
         {
             self.reads_made = read.number() + 1;
         }
         match command {
             Command::ReadConfig { read, path, bytes_max } => {
-                let found = self.files.get(&path).cloned().unwrap_or(Found::Nothing);
+                let read = *read;
+                let found = self.files.get(path).cloned().unwrap_or(Found::Nothing);
                 let found = match found {
-                    Found::Content(bytes) if bytes.len() as u64 > bytes_max => {
+                    Found::Content(bytes) if bytes.len() as u64 > *bytes_max => {
                         Found::Unreadable(format!("larger than {bytes_max} bytes"))
                     }
                     found => found,
                 };
-                let origin = Some(self.origins.get(&path).cloned().unwrap_or(path));
+                let origin = Some(self.origins.get(path).unwrap_or(path).clone());
                 let fact = Fact::ConfigRead { read, origin, found };
                 self.reads.insert(read, (answer_at, fact));
             }
-            Command::Watch { paths } => self.watched = paths,
+            Command::Watch { paths } => self.watched.clone_from(paths),
             Command::ReadApprovals { read } => {
+                let read = *read;
                 let approved = self.approved.iter().copied().collect();
                 self.reads.insert(read, (answer_at, Fact::ApprovalsRead { read, approved }));
             }
             Command::ReadCache { read, key } => {
-                let found = self.cache.get(&key).cloned().unwrap_or(Found::Nothing);
+                let read = *read;
+                let found = self.cache.get(key).cloned().unwrap_or(Found::Nothing);
                 let age_ms = if found == Found::Nothing { 0 } else { self.cache_age_ms };
                 self.reads.insert(read, (answer_at, Fact::CacheRead { read, found, age_ms }));
             }
             Command::WriteCache { key, content } => {
-                self.set_cached(key, Some(Found::Content(content)));
+                self.set_cached(*key, Some(Found::Content(content.clone())));
             }
             Command::DropCache { key } => {
-                self.set_cached(key, None);
+                self.set_cached(*key, None);
             }
             Command::Ask { ask, what } => {
+                let ask = *ask;
                 let at_once = Reply { after_ms: 0, result: Ok(()) };
-                let Reply { after_ms, result } =
-                    self.replies.get(&what).cloned().unwrap_or(at_once);
+                let Reply { after_ms, result } = self.replies.get(what).cloned().unwrap_or(at_once);
                 self.asked.insert(ask, (now.plus(after_ms), Fact::Answered { ask, result }));
             }
-            Command::StopAsking { ask } => drop(self.asked.remove(&ask)),
+            Command::StopAsking { ask } => drop(self.asked.remove(ask)),
             Command::Open { conn, server, launch } => {
                 let command = launch.command.to_string();
                 let script = self.scripts.get(&command).cloned();
                 let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
-                let process = Process::spawn(conn, script, now);
-                let running = Running { server, command, process };
-                self.processes.insert(conn, Held::new(running));
+                let process = Process::spawn(*conn, script, now);
+                let server = server.clone();
+                let running = Running { server, command: command.into(), process };
+                self.processes.insert(*conn, Held::new(running));
             }
             Command::Send { conn, bytes } => {
-                self.each(conn, |process| process.handle_input(&bytes, now));
+                self.each(*conn, |process| process.handle_input(bytes, now));
             }
             Command::CloseInput { conn } => {
-                self.each(conn, |process| process.handle_close_input(now))
+                self.each(*conn, |process| process.handle_close_input(now));
             }
-            Command::Terminate { conn } => self.each(conn, |process| process.handle_terminate(now)),
-            Command::Kill { conn } => self.each(conn, |process| process.handle_kill(now)),
+            Command::Terminate { conn } => {
+                self.each(*conn, |process| process.handle_terminate(now))
+            }
+            Command::Kill { conn } => self.each(*conn, |process| process.handle_kill(now)),
             // No machine orders these yet.
             Command::Connect { .. } | Command::Exchange { .. } | Command::Abort { .. } => {}
-            Command::Abandon { conn } => self.abandon(conn),
+            Command::Abandon { conn } => self.abandon(*conn),
         }
     }
 
@@ -260,7 +267,7 @@ impl Driver {
     /// From here on the command runs another script, and running processes follow it.
     pub fn set_script(&mut self, command: &str, script: Script) {
         let script = Hashed::new(script);
-        for running in self.processes.values_mut().filter(|running| running.command == command) {
+        for running in self.processes.values_mut().filter(|running| *running.command == *command) {
             running.process.set_script(script.clone());
         }
         self.scripts.change(|scripts| drop(scripts.insert(command.into(), script)));
@@ -297,6 +304,27 @@ impl Driver {
     /// The user takes an approval back.
     pub fn revoke(&mut self, approval: Approval) {
         self.approved.change(|approved| approved.retain(|it| *it != approval));
+    }
+
+    /// The user takes every approval back.
+    pub fn revoke_all(&mut self) {
+        self.approved = Hashed::default();
+    }
+
+    /// Whether the user approved anything.
+    pub(crate) fn has_approvals(&self) -> bool {
+        !self.approved.is_empty()
+    }
+
+    /// Any question that waits for its answer.
+    pub(crate) fn open_questions(&self) -> impl Iterator<Item = AnswerId> {
+        self.asked.keys().copied()
+    }
+
+    /// What is being found out turns out to be nothing.
+    pub(crate) fn fail_answer(&mut self, ask: AnswerId, now: Timestamp) {
+        let result = Err(AskError::Empty);
+        self.asked.insert(ask, (now, Fact::Answered { ask, result }));
     }
 
     /// Fills the cache with what another driver's holds.
@@ -400,14 +428,10 @@ impl Driver {
             }
         }
         // At most one process a server (G5), so whose it is tells them apart.
-        let mut processes: Vec<&Running> =
-            self.processes.values().map(|running| &**running).collect();
-        processes.sort_unstable_by_key(|running| &running.server);
-        processes.len().hash(state);
-        for running in processes {
+        hash_in_any_order(self.processes.values(), state, |running, state| {
             running.server.hash(state);
             running.process.digest(present, state);
-        }
+        });
     }
 
     fn set_cached(&mut self, key: CacheKey, entry: Option<Found>) {

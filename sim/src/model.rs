@@ -4,6 +4,8 @@
 //! a state to work. It knows no phases, no frames and no timers, and it is asked at quiet points
 //! only.
 
+mod server;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
@@ -11,9 +13,9 @@ use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
 use tidegate_core::held::Held;
 use tidegate_core::hub::live::{Prompts, Resources};
-use tidegate_core::hub::policy::{Extras, Policy, Reconnect};
+use tidegate_core::hub::policy::{Extras, Policy, Reconnect, Watch};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::{ConnId, ReadId, ServerName};
+use tidegate_core::id::{ReadId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::limits::Limits;
 use tidegate_core::tools::catalog::{Catalog, ToolState};
@@ -27,6 +29,8 @@ use crate::script::{Nature, Offered};
 use crate::violation::Violation;
 use crate::world::World;
 
+use server::{Approved, Must, Reach, Server, Waiting};
+
 /// What must be true of every server when nothing is due any more.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -39,29 +43,20 @@ pub struct Model {
     /// Whether a server that is lost comes back by itself.
     reconnects: bool,
     watching: bool,
-    /// The reading that is under way is for a start.
-    starts: bool,
+    /// Whether the file is read again when it is saved.
+    follows: bool,
+    /// How far the reading that is under way goes.
+    reach: Reach,
+    /// The host disconnected every server and started nothing since: so a file that is saved
+    /// starts nothing.
+    resting: bool,
+    /// What the user approved: which version of which server.
+    approved: Held<BTreeSet<Approved>>,
+    /// What was read and waits for what was approved when that was asked for.
+    waiting: Option<Waiting>,
     /// What was asked and only the reading that is under way can decide.
     early: Vec<Request>,
     over: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Server {
-    /// The host has not disconnected it.
-    wanted: bool,
-    /// What the host said about its being on or off.
-    switch: Option<bool>,
-    /// It is not wanted since the host disconnected every server: the next start brings it back.
-    rests: bool,
-    /// The present attempt, and what it runs.
-    attempt: Option<(ConnId, Nature, Hashed<Offered>)>,
-    /// Whether one can subscribe to the resources of the present attempt.
-    subscribe: bool,
-    /// The version of the definition that the present attempt runs.
-    runs: Option<String>,
-    /// The present attempt was lost, or cannot be expected to work.
-    lost: bool,
 }
 
 impl Model {
@@ -69,7 +64,8 @@ impl Model {
     #[must_use]
     pub fn new(file: Vec<Entry>, policy: &Policy) -> Self {
         let reconnects = policy.reconnect != Reconnect::Off;
-        Self { file: Hashed::new(file), reconnects, ..Self::default() }
+        let follows = policy.watch != Watch::Off;
+        Self { file: Hashed::new(file), reconnects, follows, ..Self::default() }
     }
 
     /// The configuration file as it is.
@@ -87,12 +83,19 @@ impl Model {
     pub(crate) fn note(&mut self, input: Option<&Input>, commands: &[Command], driver: &Driver) {
         match input {
             Some(Input::Host(request)) => self.asked(request),
-            Some(Input::Io(fact)) => self.told(fact),
+            Some(Input::Io(fact)) => {
+                let asks = commands.iter().find_map(|command| match command {
+                    Command::ReadApprovals { read } => Some(*read),
+                    _ => None,
+                });
+                self.told(fact, asks);
+            }
             None => {}
         }
         for command in commands {
             match command {
                 Command::ReadConfig { read, .. } => {
+                    self.waiting = None;
                     self.reads.insert(*read, self.file.clone());
                 }
                 Command::Open { conn, server, launch } => {
@@ -124,6 +127,18 @@ impl Model {
         }
     }
 
+    /// The user approves a server as it is configured.
+    pub(crate) fn approve(&mut self, name: &str) {
+        let entry = self.known.iter().find(|entry| entry.name == name);
+        let approved = entry.map(|entry| Approved { server: name.into(), version: entry.version });
+        self.approved.extend(approved);
+    }
+
+    /// The user takes back whatever was approved.
+    pub(crate) fn revoke_all(&mut self) {
+        self.approved = Held::default();
+    }
+
     /// A server offers something else from here on, and its host will get to know.
     pub(crate) fn changed(&mut self, name: &str, offers: Offered) {
         if let Some((_, _, has)) = self.servers.get_mut(name).and_then(|s| s.attempt.as_mut()) {
@@ -133,16 +148,18 @@ impl Model {
 
     /// What tells this expectation from another one.
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        let flags = (self.watching, self.starts, self.over);
+        let flags = (self.watching, self.reach, self.resting, self.over);
         (&self.file, &self.known, flags, self.reads.len(), self.servers.len()).hash(state);
         self.reads.values().for_each(|read| read.hash(state));
+        let waiting = self.waiting.as_ref().map(|it| (&it.entries, &it.approved));
+        (&self.approved, waiting).hash(state);
         for request in &self.early {
             (std::mem::discriminant(request), target(request)).hash(state);
         }
         for (name, server) in self.servers.iter() {
             let attempt = server.attempt.as_ref().map(|(_, nature, tools)| (*nature, tools));
             (name, server.wanted, server.rests, attempt, &server.runs, server.lost).hash(state);
-            (server.switch, server.subscribe).hash(state);
+            (server.switch, server.subscribe, server.approved).hash(state);
         }
     }
 
@@ -161,6 +178,7 @@ impl Model {
             let must = server.must_be(entry, self.reconnects);
             let fits = match (&is.state, must) {
                 (ServerState::Disabled, Must::BeOff)
+                | (ServerState::NeedsApproval, Must::NeedApproval)
                 | (ServerState::Disconnected, Must::BeDisconnected)
                 | (
                     ServerState::Failed { .. } | ServerState::Suspended { .. },
@@ -254,9 +272,10 @@ impl Model {
             }
             Request::Disable { server, .. } => self.switch(server, false),
             Request::Disconnect { server, .. } => self.want(server, false),
-            Request::Start { .. } => self.starts = true,
+            Request::Start { .. } => (self.reach, self.resting) = (Reach::Wakes, false),
+            Request::Reload { .. } => self.reach = self.reach.max(Reach::Retries),
             Request::DisconnectAll { .. } => {
-                self.starts = false;
+                (self.reach, self.resting) = (self.reach.min(Reach::Retries), self.follows);
                 self.rest(|_| true);
             }
             Request::Watch { on } => self.watching = *on,
@@ -287,7 +306,7 @@ impl Model {
     /// Whether only the reading that is under way, if there is one, can decide about it (G16):
     /// then it is kept.
     fn is_early(&mut self, request: &Request) -> bool {
-        if self.reads.is_empty() {
+        if self.reads.is_empty() && self.waiting.is_none() {
             return false;
         }
         if let Request::Start { .. } = request {
@@ -322,7 +341,8 @@ impl Model {
         }
     }
 
-    fn told(&mut self, fact: &Fact) {
+    /// `asks`: the read that will say what is approved, if that is asked for.
+    fn told(&mut self, fact: &Fact, asks: Option<ReadId>) {
         match fact {
             Fact::ConfigRead { read, .. } => {
                 let newest = self.reads.last_key_value().is_some_and(|(newest, _)| newest == read);
@@ -330,7 +350,23 @@ impl Model {
                     && newest
                 {
                     self.reads.clear();
-                    self.apply(entries);
+                    match asks {
+                        Some(read) => {
+                            let approved = self.approved.clone();
+                            self.waiting = Some(Waiting { read, entries, approved });
+                        }
+                        None => self.apply(entries, |_| true),
+                    }
+                }
+            }
+            Fact::ApprovalsRead { read, .. } => {
+                let waiting = self.waiting.take_if(|waiting| waiting.read == *read);
+                if let Some(Waiting { entries, approved, .. }) = waiting {
+                    self.apply(entries, |entry| {
+                        let Entry { name, version, .. } = entry;
+                        let approved = approved.iter();
+                        { approved }.any(|it| it.server == *name && it.version == *version)
+                    });
                 }
             }
             Fact::OpenFailed { conn, .. }
@@ -350,31 +386,18 @@ impl Model {
         }
     }
 
-    fn apply(&mut self, entries: Hashed<Vec<Entry>>) {
+    fn apply(&mut self, entries: Hashed<Vec<Entry>>, approved: impl Fn(&Entry) -> bool) {
         let mut servers = BTreeMap::new();
         let was_on = self.on();
         for entry in entries.iter() {
             let before = self.servers.remove(&entry.name);
-            let mut server = before.unwrap_or(Server {
-                wanted: true,
-                rests: false,
-                switch: None,
-                attempt: None,
-                subscribe: false,
-                runs: None,
-                lost: false,
-            });
             let known = self.known.iter().find(|known| known.name == entry.name);
-            // Switched on again, it is wanted again, unless the host had disconnected it while
-            // it was on.
-            server.wanted |= known.is_some_and(|known| !server.is_on(known));
-            server.wanted |= server.rests && self.starts;
-            server.rests &= !self.starts;
-            server.lost = false;
+            let mut server = before.unwrap_or_default();
+            server.configure(entry, known, (self.reach, self.resting), approved(entry));
             servers.insert(entry.name.clone(), server);
         }
         self.servers = Held::new(servers);
-        self.starts = false;
+        self.reach = Reach::Changes;
         self.known = entries;
         for request in std::mem::take(&mut self.early) {
             if let Request::DisconnectAll { .. } = request {
@@ -397,36 +420,6 @@ const fn target(request: &Request) -> Option<Option<&ServerName>> {
         | Request::Disconnect { server, .. } => Some(Some(server)),
         Request::DisconnectAll { .. } => Some(None),
         _ => None,
-    }
-}
-
-/// What must be true of one server.
-#[derive(Clone, Copy, Debug)]
-enum Must {
-    BeConnected,
-    HaveFailed,
-    /// Either of the two.
-    HaveSettled,
-    BeDisconnected,
-    BeOff,
-}
-
-impl Server {
-    fn is_on(&self, entry: &Entry) -> bool {
-        self.switch.unwrap_or(entry.enabled)
-    }
-
-    fn must_be(&self, entry: &Entry, reconnects: bool) -> Must {
-        let nature = self.attempt.as_ref().map(|(_, nature, _)| *nature);
-        match nature {
-            _ if !self.is_on(entry) => Must::BeOff,
-            _ if !self.wanted => Must::BeDisconnected,
-            Some(Nature::Fickle) => Must::HaveSettled,
-            _ if self.lost && reconnects => Must::HaveSettled,
-            _ if self.lost => Must::HaveFailed,
-            Some(Nature::Sound) | None => Must::BeConnected,
-            Some(Nature::Broken) => Must::HaveFailed,
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a host asks of servers in a simulated run, besides calls.
 
+use tidegate_core::approval::Approval;
 use tidegate_core::id::{ConnId, OpId};
 use tidegate_core::input::Request;
 
@@ -74,6 +75,36 @@ impl<M: Machine> World<M> {
         timeout_ms: Option<u64>,
     ) -> Result<OpId, Violation> {
         self.operation(|op| Request::AwaitConnected { op, server: server.into(), timeout_ms })
+    }
+
+    /// The user approves a server that waits for that, and the host asks for a reload; `None` if
+    /// it does not wait.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn approve(&mut self, server: &str) -> Result<Option<OpId>, Violation> {
+        let Some(approval) = self.approval_wanted(server) else { return Ok(None) };
+        self.driver.approve(approval);
+        self.model.approve(server);
+        self.reload().map(Some)
+    }
+
+    /// The user takes back whatever was approved, and the host asks for a reload.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn revoke_all(&mut self) -> Result<OpId, Violation> {
+        self.driver.revoke_all();
+        self.model.revoke_all();
+        self.reload()
+    }
+
+    /// What has to be approved before a server may run, if it waits for that.
+    #[must_use]
+    pub fn approval_wanted(&self, server: &str) -> Option<Approval> {
+        let status = self.machine().status();
+        let waiting = status.servers.into_iter().find(|one| one.name.as_str() == server)?;
+        waiting.consent.map(|consent| consent.approval)
     }
 
     /// Stops waiting for an operation.

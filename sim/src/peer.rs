@@ -73,6 +73,15 @@ pub(crate) enum Reaction {
     Drop(String),
 }
 
+/// What distinguishes it from another one. What it remembers of the past only in order to catch
+/// its client stays out.
+impl Hash for Peer {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.stage, &self.listed, &self.asked, &self.watched).hash(state);
+        self.lists.digest(state);
+    }
+}
+
 impl Peer {
     /// Takes one line without its line feed.
     pub(crate) fn hear(&mut self, script: &Script, line: &[u8]) -> Vec<Reaction> {
@@ -80,7 +89,7 @@ impl Peer {
             self.breach(format!("{:?} is not a message", String::from_utf8_lossy(line)));
             return Vec::new();
         };
-        if message.get("jsonrpc") != Some(&json!("2.0")) {
+        if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             self.breach("a message without \"jsonrpc\":\"2.0\"".into());
         }
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
@@ -115,13 +124,6 @@ impl Peer {
         self.newest
     }
 
-    /// What distinguishes it from another one. What it remembers of the past only in order to
-    /// catch its client stays out.
-    pub(crate) fn digest(&self, state: &mut impl Hasher) {
-        (self.stage, &*self.listed, &self.asked, &self.watched).hash(state);
-        self.lists.digest(state);
-    }
-
     /// Whether everything the server asked was answered (G49).
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = &String> {
         self.asked.keys()
@@ -147,20 +149,20 @@ impl Peer {
         if self.ids.insert(key.clone(), request).is_some() {
             self.breach(format!("the id {id} was used twice"));
         }
-        let params = message.get("params").cloned().unwrap_or_default();
+        let params = message.get("params").unwrap_or(&Value::Null);
         if !(params.is_object() || params.is_null()) {
             self.breach(format!("{method} with params that are no object"));
         }
         self.check_order(method);
         let (after, member) = match method {
-            "initialize" => (script.delays.initialize, self.initialize(script, &params)),
+            "initialize" => (script.delays.initialize, self.initialize(script, params)),
             "resources/subscribe" | "resources/unsubscribe" => {
-                (script.delays.watch, self.watch(method, &params))
+                (script.delays.watch, self.watch(method, params))
             }
-            "tools/call" => return self.call(script, &key, &params),
+            "tools/call" => return self.call(script, &key, params),
             "ping" => (0, result(&json!({}))),
             _ => match Kind::of(method) {
-                Some(kind) => (script.delays.list, self.list(script, kind, &key, &params)),
+                Some(kind) => (script.delays.list, self.list(script, kind, &key, params)),
                 None => (0, error(-32601, "Method not found")),
             },
         };
@@ -206,11 +208,11 @@ impl Peer {
             capabilities["prompts"] = json!({ "listChanged": true });
             self.lists.declared.insert(Kind::Prompts);
         }
-        result(&json!({
-            "protocolVersion": script.revision.as_deref().unwrap_or(offered),
-            "capabilities": capabilities,
-            "serverInfo": { "name": "scripted", "version": "1" },
-        }))
+        let revision = json!(script.revision.as_deref().unwrap_or(offered));
+        format!(
+            "\"result\":{{\"capabilities\":{capabilities},\"protocolVersion\":{revision},\
+             \"serverInfo\":{{\"name\":\"scripted\",\"version\":\"1\"}}}}"
+        )
     }
 
     fn list(&mut self, script: &Script, kind: Kind, key: &str, params: &Value) -> String {

@@ -1,9 +1,11 @@
 //! A simulated process: a scripted server with pipes, signals and an end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::held::Held;
 use tidegate_core::id::ConnId;
 use tidegate_core::input::Fact;
 use tidegate_core::time::Timestamp;
@@ -14,9 +16,9 @@ use crate::hashed::Hashed;
 use crate::peer::{Peer, Reaction};
 use crate::script::{Fault, Script, Spawn, Stopping};
 
-/// SIGTERM and SIGKILL.
 /// How many things a server may do one after the other without a fact about it.
 const ACTS_MAX: usize = 100_000;
+/// SIGTERM and SIGKILL.
 const TERMINATED: Exit = Exit::Signal(15);
 const KILLED: Exit = Exit::Signal(9);
 
@@ -25,11 +27,10 @@ const KILLED: Exit = Exit::Signal(9);
 pub(crate) struct Process {
     conn: ConnId,
     script: Hashed<Script>,
-    pub(crate) peer: Peer,
+    pub(crate) peer: Held<Peer>,
     life: Life,
     /// What it is going to do, in order of time.
-    agenda: BTreeMap<(Timestamp, u64), Act>,
-    acts: u64,
+    agenda: VecDeque<(Timestamp, Act)>,
     /// What has come out of it and was not reported yet.
     ready: VecDeque<Fact>,
     ready_since: Timestamp,
@@ -69,7 +70,7 @@ enum Output {
 enum Act {
     Start,
     Fail(OpenError),
-    Say { line: String, of: Option<String> },
+    Say { line: Arc<str>, of: Option<Arc<str>> },
     Exit(Exit),
 }
 
@@ -77,10 +78,9 @@ impl Process {
     pub(crate) fn spawn(conn: ConnId, script: Hashed<Script>, now: Timestamp) -> Self {
         let mut process = Self {
             conn,
-            peer: Peer::default(),
+            peer: Held::default(),
             life: Life::Spawning(None),
-            agenda: BTreeMap::new(),
-            acts: 0,
+            agenda: VecDeque::new(),
             ready: VecDeque::new(),
             ready_since: now,
             messages: 0,
@@ -104,7 +104,7 @@ impl Process {
         if !self.ready.is_empty() {
             return Some(self.ready_since);
         }
-        self.agenda.first_key_value().map(|((at, _), _)| *at)
+        self.agenda.front().map(|(at, _)| *at)
     }
 
     /// The next fact about it; `None` if all it did was nothing that shows.
@@ -113,7 +113,7 @@ impl Process {
             if let Some(fact) = self.ready.pop_front() {
                 return Some(fact);
             }
-            let (_, act) = self.agenda.pop_first()?;
+            let (_, act) = self.agenda.pop_front()?;
             self.ready_since = now;
             self.perform(act, now);
         }
@@ -224,7 +224,7 @@ impl Process {
             // How much it has said matters only to faults.
             (self.messages, self.bytes).hash(state);
         }
-        self.peer.digest(state);
+        self.peer.hash(state);
         let newest = self.peer.newest();
         (self.ready.len(), self.agenda.len()).hash(state);
         for fact in &self.ready {
@@ -237,7 +237,7 @@ impl Process {
                 _ => {}
             }
         }
-        for ((at, _), act) in &self.agenda {
+        for (at, act) in &self.agenda {
             (at.since(present.now), std::mem::discriminant(act)).hash(state);
             match act {
                 Act::Start => {}
@@ -249,8 +249,8 @@ impl Process {
     }
 
     fn plan(&mut self, at: Timestamp, act: Act) {
-        self.agenda.insert((at, self.acts), act);
-        self.acts += 1;
+        let place = self.agenda.partition_point(|(other, _)| *other <= at);
+        self.agenda.insert(place, (at, act));
     }
 
     fn hear(&mut self, line: &[u8], now: Timestamp) {
@@ -258,10 +258,11 @@ impl Process {
         for reaction in self.peer.hear(&script, line) {
             match reaction {
                 Reaction::Say(say) => {
-                    self.plan(now.plus(say.after), Act::Say { line: say.line, of: say.of });
+                    let of = say.of.map(Into::into);
+                    self.plan(now.plus(say.after), Act::Say { line: say.line.into(), of });
                 }
                 Reaction::Drop(request) => self.agenda.retain(
-                    |_, act| !matches!(act, Act::Say { of: Some(of), .. } if *of == request),
+                    |(_, act)| !matches!(act, Act::Say { of: Some(of), .. } if **of == *request),
                 ),
             }
         }
@@ -297,7 +298,7 @@ impl Process {
             }
             Act::Say { line, of } => {
                 of.iter().for_each(|of| self.peer.answered(of));
-                self.say(line, now);
+                self.say(&line, now);
             }
             Act::Exit(exit) => self.exit(exit, now),
         }
@@ -320,12 +321,12 @@ impl Process {
     }
 
     /// Says one message, or whatever its faults make of that.
-    fn say(&mut self, line: String, now: Timestamp) {
+    fn say(&mut self, line: &str, now: Timestamp) {
         let script = self.script.clone();
         let number = self.messages;
-        let mut line = line;
+        let mut line = line.to_owned();
         if script.faults.contains(&Fault::Batches) {
-            line = self.batch(line, now);
+            line = self.batch(&line, now);
         }
         self.messages += 1;
         let mut times = 1;
@@ -353,15 +354,11 @@ impl Process {
     }
 
     /// Everything that is to be said at this moment, as one batch.
-    fn batch(&mut self, first: String, now: Timestamp) -> String {
-        let mut lines = vec![first];
-        while let Some(entry) = self.agenda.first_entry() {
-            let due = entry.key().0 <= now;
-            match (due, entry.get()) {
-                (true, Act::Say { .. }) => {}
-                (_, _) => break,
-            }
-            if let Act::Say { line, of } = entry.remove() {
+    fn batch(&mut self, first: &str, now: Timestamp) -> String {
+        let mut lines = vec![first.into()];
+        let is_due = |(at, act): &(Timestamp, Act)| *at <= now && matches!(act, Act::Say { .. });
+        while self.agenda.front().is_some_and(is_due) {
+            if let Some((_, Act::Say { line, of })) = self.agenda.pop_front() {
                 of.iter().for_each(|of| self.peer.answered(of));
                 lines.push(line);
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::json;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::config::{Level, Provider, Source};
-use tidegate_core::hub::policy::Policy;
+use tidegate_core::hub::policy::{Policy, Trust};
 use tidegate_core::input::Found;
 use tidegate_core::limits::Limits;
 use tidegate_core::options::Options;
@@ -43,13 +43,15 @@ pub struct Entry {
     pub enabled: bool,
     /// Its own limit in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// Whether a value of its environment is what a command says, which has to be asked for.
+    pub asks: bool,
 }
 
 impl Entry {
     /// An entry that is switched on.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), version: 1, enabled: true, timeout_ms: None }
+        Self { name: name.into(), version: 1, enabled: true, timeout_ms: None, asks: false }
     }
 }
 
@@ -59,13 +61,16 @@ pub fn config(entries: &[Entry]) -> String {
     let servers: Vec<String> = entries
         .iter()
         .map(|entry| {
-            let Entry { name, version, enabled, timeout_ms } = entry;
+            let Entry { name, version, enabled, timeout_ms, asks } = entry;
             let mut value = json!({ "command": name, "args": [format!("v{version}")] });
             if !enabled {
                 value["enabled"] = json!(false);
             }
             if let Some(timeout) = timeout_ms {
                 value["timeout"] = json!(timeout);
+            }
+            if *asks {
+                value["env"] = json!({ "VALUE": "!value" });
             }
             format!("{}: {value}", json!(name))
         })
@@ -169,6 +174,7 @@ impl Scene {
     fn warm(&self) -> Driver {
         let mut scene = Self { cached: Vec::new(), ..self.clone() };
         scene.options.policy = Policy::default();
+        scene.options.policy.trust = Trust::All;
         scene.entries.retain(|entry| self.cached.contains(&entry.name));
         for (_, script) in &mut scene.scripts {
             *script = Script { offers: script.offers.clone(), ..Script::default() };

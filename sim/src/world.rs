@@ -19,7 +19,7 @@ use tidegate_core::id::{CallId, OpId};
 use tidegate_core::input::{Fact, Input, NewCall, Request, Target};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
-use tidegate_core::time::Timestamp;
+use tidegate_core::time::{Deadline, Timestamp};
 use tidegate_core::trace::{TRACE_VERSION, TraceLine};
 
 use crate::driver::{Driver, Lane};
@@ -40,12 +40,14 @@ pub struct World<M: Machine = Runtime> {
     /// Files, cache, scripts and processes.
     pub driver: Driver,
     now: Timestamp,
+    /// When the machine wants to be woken.
+    deadline: Option<Deadline>,
     laws: Laws,
     /// What the run must have come to when it is quiet.
     pub model: Model,
     trace: Vec<TraceLine>,
     events: Vec<Event>,
-    last: Arc<Last>,
+    last: Last,
     next_call: u64,
     next_op: u64,
     effort: Effort,
@@ -76,6 +78,7 @@ impl<M: Machine> World<M> {
         let head = TraceLine::Head { version: TRACE_VERSION, options: Box::new(options.clone()) };
         Self {
             origin: Arc::new(machine.clone()),
+            deadline: machine.poll_timeout(),
             machine,
             options: Arc::new(options.clone()),
             driver,
@@ -84,7 +87,7 @@ impl<M: Machine> World<M> {
             model,
             trace: vec![head],
             events: Vec::new(),
-            last: Arc::default(),
+            last: Last::default(),
             next_call: 0,
             next_op: 0,
             effort: Effort::Full,
@@ -105,6 +108,11 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn machine(&self) -> &M {
         &self.machine
+    }
+
+    /// When the machine wants to be woken.
+    pub(crate) const fn deadline(&self) -> Option<Deadline> {
+        self.deadline
     }
 
     /// The time.
@@ -250,7 +258,7 @@ impl<M: Machine> World<M> {
     /// The law that was broken.
     pub fn step(&mut self) -> Result<bool, Violation> {
         let fact = self.driver.due();
-        let deadline = self.machine.poll_timeout().map(|deadline| deadline.at);
+        let deadline = self.deadline.map(|deadline| deadline.at);
         match (fact, deadline) {
             (Some((due, lane)), deadline) if deadline.is_none_or(|at| due <= at) => {
                 self.now = self.now.max(due);
@@ -282,7 +290,7 @@ impl<M: Machine> World<M> {
     /// # Errors
     /// The law that was broken.
     pub fn tick(&mut self) -> Result<bool, Violation> {
-        let Some(deadline) = self.machine.poll_timeout() else { return Ok(false) };
+        let Some(deadline) = self.deadline else { return Ok(false) };
         self.now = self.now.max(deadline.at);
         self.feed(None)?;
         Ok(true)
@@ -326,7 +334,7 @@ impl<M: Machine> World<M> {
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         let fact = self.driver.due().map(|(due, _)| due);
-        let deadline = self.machine.poll_timeout().map(|deadline| deadline.at);
+        let deadline = self.deadline.map(|deadline| deadline.at);
         [fact, deadline].into_iter().flatten().min()
     }
 
@@ -342,7 +350,7 @@ impl<M: Machine> World<M> {
                 None => TraceLine::Tick { at },
             });
         }
-        let fired = self.machine.poll_timeout().is_some_and(|deadline| deadline.at <= at);
+        let fired = self.deadline.is_some_and(|deadline| deadline.at <= at);
         let machine = &mut self.machine;
         let fed = input.clone();
         let told = catch_unwind(AssertUnwindSafe(|| match fed {
@@ -352,7 +360,7 @@ impl<M: Machine> World<M> {
         if let Err(panic) = told {
             return self.broken(Law::Total.broken(format!("it panicked: {}", text_of(&*panic))));
         }
-        let checked = self.drain_and_check(input.as_ref(), fired);
+        let checked = self.drain_and_check(input, fired);
         self.broken(checked)
     }
 
@@ -371,7 +379,8 @@ impl<M: Machine> World<M> {
         Ok(op)
     }
 
-    fn drain_and_check(&mut self, input: Option<&Input>, fired: bool) -> Result<(), Breach> {
+    fn drain_and_check(&mut self, input: Option<Input>, fired: bool) -> Result<(), Breach> {
+        self.deadline = self.machine.poll_timeout();
         let mut commands = Vec::new();
         while let Some(command) = self.machine.poll_command() {
             commands.push(command);
@@ -390,27 +399,27 @@ impl<M: Machine> World<M> {
         let status = self.machine.status();
         let seen = Seen {
             now: self.now,
-            input,
+            input: input.as_ref(),
             commands: &commands,
             events: &events,
             status: &status,
             catalog: self.machine.catalog(),
             resources: self.machine.resources(),
             prompts: self.machine.prompts(),
-            deadline: self.machine.poll_timeout(),
+            deadline: self.deadline,
             stopped: self.machine.is_stopped(),
             fired,
         };
         self.laws.check(&seen, &mut self.driver)?;
-        self.model.note(input, &commands, &self.driver);
+        self.model.note(input.as_ref(), &commands, &self.driver);
         for command in &commands {
-            self.driver.execute(command.clone(), self.now);
+            self.driver.execute(command, self.now);
         }
         self.laws.check_wire(&mut self.driver)?;
         if self.effort == Effort::Full {
-            self.probe()?;
+            self.probe(self.machine.fingerprint(self.now))?;
         }
-        self.last = Arc::new(Last { input: input.cloned(), commands, events });
+        self.last = Last { input, commands, events };
         Ok(())
     }
 }

@@ -24,7 +24,7 @@ impl Hub {
         // Without files that are followed it makes no difference.
         (self.resting && self.options.policy.watch != Watch::Off).hash(state);
         for (name, slot) in &self.slots {
-            (name, slot.definition(), slot.switched(), &slot.live).hash(state);
+            (name, slot.told(), &slot.live).hash(state);
             if let Standing::Later(at) = slot.standing {
                 ("later", at.since(now)).hash(state);
             } else {
@@ -43,7 +43,7 @@ impl Hub {
             }
         }
         (&self.forbidden, &self.unapproved).hash(state);
-        self.last_good.digest(state);
+        self.last_good.hash(state);
         self.watching.digest(now, state);
         self.reading.is_some().hash(state);
         if let Some(reading) = &self.reading {

@@ -104,16 +104,16 @@ pub struct Hub {
     slots: BTreeMap<ServerName, Held<Slot>>,
     /// The configured servers, in configuration order: another list each time it is read.
     order: Arc<[ServerName]>,
-    by_conn: BTreeMap<ConnId, ServerName>,
+    by_conn: Held<BTreeMap<ConnId, ServerName>>,
     /// When each attempt wants to be woken, in order.
-    alarms: BTreeSet<(Deadline, ConnId)>,
+    alarms: Held<BTreeSet<(Deadline, ConnId)>>,
     /// When lost servers are to be started again, in order.
     retries: BTreeSet<(Timestamp, ServerName)>,
     entropy: Entropy,
     reading: Option<Reading>,
     /// What became of every definition of every file.
-    fates: Vec<Told>,
-    last_good: watch::LastGood,
+    fates: Arc<[Told]>,
+    last_good: Held<watch::LastGood>,
     watching: watch::Watching,
     /// The servers that the organisation forbids.
     forbidden: BTreeSet<ServerName>,
@@ -175,13 +175,13 @@ impl Hub {
             next_read: Counter::default(),
             slots: BTreeMap::new(),
             order: Arc::default(),
-            by_conn: BTreeMap::new(),
-            alarms: BTreeSet::new(),
+            by_conn: Held::default(),
+            alarms: Held::default(),
             retries: BTreeSet::new(),
             entropy,
             reading: None,
-            fates: Vec::new(),
-            last_good: watch::LastGood::default(),
+            fates: Arc::default(),
+            last_good: Held::default(),
             watching: watch::Watching::default(),
             forbidden: BTreeSet::new(),
             unapproved: BTreeSet::new(),
@@ -339,17 +339,14 @@ impl Hub {
     /// When the hub wants to be woken.
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
-        let gates = self.gates.iter().filter_map(Gate::deadline);
         let server = self.alarms.first().map(|(deadline, _)| *deadline);
         let retry = self.retries.first().map(|(at, _)| Deadline { at: *at, why: "reconnect" });
-        gates
-            .chain(self.ops.iter().filter_map(Pending::deadline))
-            .chain(self.calls.deadline())
-            .chain(self.answers.deadline())
-            .chain(server)
-            .chain(retry)
-            .chain(self.watching.deadline(&self.options.policy.watch))
-            .fold(None, |earliest, next| Deadline::earlier(earliest, Some(next)))
+        let files = self.watching.deadline(&self.options.policy.watch);
+        let gates = self.gates.iter().map(Gate::deadline).fold(None, Deadline::earlier);
+        let ops = self.ops.iter().map(Pending::deadline).fold(None, Deadline::earlier);
+        [gates, ops, self.calls.deadline(), self.answers.deadline(), server, retry, files]
+            .into_iter()
+            .fold(None, Deadline::earlier)
     }
 
     /// Whether a shutdown has nothing left to wait for.

@@ -249,7 +249,7 @@ impl Hub {
         };
         self.forbidden = forbidden;
         self.problems.set_configured(resolved.problems, out);
-        self.fates = resolved.fates;
+        self.fates = resolved.fates.into();
         if reach == Reach::Wakes {
             self.wake();
         }

@@ -106,9 +106,10 @@ impl Slot {
         self.definition.startup_timeout_ms.or(self.definition.timeout_ms)
     }
 
+    /// What it is told to be: its definition, and what the host said of its being on or off.
     #[cfg(feature = "_explore")]
-    pub(super) const fn switched(&self) -> Option<bool> {
-        self.switch
+    pub(super) const fn told(&self) -> (&Held<Definition>, Option<bool>) {
+        (&self.definition, self.switch)
     }
 
     /// Gives it another definition.

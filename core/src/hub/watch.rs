@@ -11,6 +11,7 @@ use alloc::string::String;
 use crate::config::Source;
 use crate::config::parse::Reading;
 use crate::error::{Category, Problem, Severity};
+use crate::held::Held;
 use crate::id::ServerName;
 use crate::input::Found;
 use crate::outbox::Outbox;
@@ -39,7 +40,8 @@ pub(super) struct Watching {
 
 /// What each source said when it could be read last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LastGood(BTreeMap<String, Reading>);
+#[cfg_attr(feature = "_explore", derive(Hash))]
+pub(super) struct LastGood(BTreeMap<String, Held<Reading>>);
 
 impl LastGood {
     /// What counts of a source that was just read: what it says, or, while it cannot be read or
@@ -51,24 +53,24 @@ impl LastGood {
             Found::Content(_) => reading.is_whole(),
         };
         if whole {
-            self.0.insert(source.path.clone(), reading.clone());
+            self.0.insert(source.path.clone(), Held::new(reading.clone()));
             return reading;
         }
         let Some(good) = self.0.get(&source.path) else { return reading };
-        let mut counts = good.clone();
+        let mut counts = Reading::clone(good);
         counts.problems = reading.problems;
         if !counts.definitions.is_empty() || !counts.disabled.is_empty() {
             counts.problems.push(still_counts(source));
         }
         counts
     }
+}
 
-    #[cfg(feature = "_explore")]
-    pub(super) fn digest(&self, state: &mut impl core::hash::Hasher) {
-        use core::hash::Hash as _;
-        for (path, reading) in &self.0 {
-            (path, &reading.definitions, &reading.disabled).hash(state);
-        }
+/// What only a person reads of it stays out.
+#[cfg(feature = "_explore")]
+impl core::hash::Hash for Reading {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        (&self.definitions, &self.disabled).hash(state);
     }
 }
 

@@ -86,13 +86,13 @@ impl Server {
 
     /// What it said of itself, once it was greeted.
     #[must_use]
-    pub const fn hello(&self) -> Option<&Initialized> {
-        self.hello.as_ref()
+    pub fn hello(&self) -> Option<&Initialized> {
+        self.hello.as_deref()
     }
 
     /// Its tools, while it is ready.
     #[must_use]
-    pub const fn tools(&self) -> Option<&Arc<[ToolDef]>> {
+    pub fn tools(&self) -> Option<&Arc<[ToolDef]>> {
         if let Phase::Ready { tools, .. } = &self.phase { Some(&tools.list) } else { None }
     }
 

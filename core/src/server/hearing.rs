@@ -10,6 +10,7 @@ use crate::bytes::Json;
 use crate::error::{
     CallError, Category, Cause, Excess, Failure, HttpFailure, Problem, RpcError, Severity, Stage,
 };
+use crate::held::Held;
 use crate::outbox::Outbox;
 use crate::quote::Quoted;
 use crate::time::Timestamp;
@@ -166,7 +167,7 @@ impl Server {
             return self.give_up_here(now, cause, signals, out);
         };
         let lists_tools = hello.tools;
-        self.hello = Some(hello);
+        self.hello = Some(Held::new(hello));
         signals.push(Signal::Greeted);
         let mut step = Step { now, setting: &self.setting, out };
         self.session.initialized(revision, lists_tools, &mut step);
@@ -234,7 +235,7 @@ impl Server {
             | Phase::Stopping { .. }
             | Phase::Gone => None,
         };
-        let tools = Tools::new(tools, &self.name, signals);
+        let tools = Held::new(Tools::new(tools, &self.name, signals));
         let connect_ms = now.since(self.started);
         self.enter(Phase::Ready { tools, connect_ms, live: Live::new(again) });
         signals.push(Signal::Ready);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Json;
 use crate::error::{Cause, RpcError};
+use crate::held::Held;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, TemplateDef, ToolDef};
@@ -157,7 +158,7 @@ impl Server {
     /// of resources are followed.
     pub fn load_extras(&mut self, now: Timestamp, watching: bool, out: &mut Outbox) {
         let loads = self.setting.extras == Extras::Load;
-        let Some(hello) = self.hello.as_ref().filter(|_| loads) else { return };
+        let Some(hello) = self.hello().filter(|_| loads) else { return };
         let (has_resources, has_prompts) = (hello.resources, hello.prompts);
         let watch = hello.resources_subscribe.then(|| Watch::new(watching));
         self.talk(now, &mut Vec::new(), out, |live, _, talk| {
@@ -248,7 +249,7 @@ impl Server {
 
     /// Whether changes of a list are followed, as far as can be known yet.
     fn follows(&self, list: List) -> bool {
-        let declares = |what: fn(&Initialized) -> bool| self.hello.as_ref().is_none_or(what);
+        let declares = |what: fn(&Initialized) -> bool| self.hello().is_none_or(what);
         let extras = self.setting.extras == Extras::Load;
         let listed = match list {
             List::Tools => declares(|hello| hello.tools),
@@ -347,7 +348,7 @@ impl Server {
         now: Timestamp,
         signals: &mut Vec<Signal>,
         out: &mut Outbox,
-        act: impl FnOnce(&mut Live, &mut Tools, &mut Talk<'_>),
+        act: impl FnOnce(&mut Live, &mut Held<Tools>, &mut Talk<'_>),
     ) {
         let Phase::Ready { tools, live, .. } = &mut self.phase else { return };
         let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
@@ -366,7 +367,7 @@ impl Live {
     fn tools_answered(
         &mut self,
         reply: Result<Result<Json, RpcError>, Cause>,
-        tools: &mut Tools,
+        tools: &mut Held<Tools>,
         talk: &mut Talk<'_>,
     ) {
         let Following { refresh, listing } = &mut self.tools;
@@ -375,7 +376,7 @@ impl Live {
             Some(Err(cause)) => talk.failed(refresh, List::Tools, &cause),
             Some(Ok(list)) => {
                 refresh.succeeded();
-                let list = Tools::new(list, talk.name, talk.signals);
+                let list = Held::new(Tools::new(list, talk.name, talk.signals));
                 if *tools != list {
                     *tools = list;
                     talk.signals.push(Signal::ToolsListed);

@@ -38,6 +38,7 @@ use alloc::vec::Vec;
 use crate::bytes::Json;
 use crate::command::{Command, Launch};
 use crate::error::{CallError, Cause, Exit, Failure, HttpFailure, OpenError, Problem, Stage};
+use crate::held::Held;
 use crate::id::{CallId, ConnId, ServerName};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
@@ -166,7 +167,7 @@ pub struct Server {
     started: Timestamp,
     pid: Option<u32>,
     session: Session,
-    hello: Option<Initialized>,
+    hello: Option<Held<Initialized>>,
     stderr: Tail,
     phase: Phase,
     failure: Option<Failure>,
@@ -193,7 +194,7 @@ enum Phase {
         again: Option<Burst>,
     },
     Ready {
-        tools: Tools,
+        tools: Held<Tools>,
         connect_ms: u64,
         live: Live,
     },

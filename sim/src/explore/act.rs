@@ -5,14 +5,19 @@
 //! [`Node::perform`] and [`Node::about`]; the compiler asks for all of them but the place.
 
 use tidegate_core::error::Exit;
-use tidegate_core::id::{CallId, ConnId, ServerName};
+use tidegate_core::id::{AnswerId, CallId, ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Input};
 
 use crate::driver::{Lane, Pipe};
 use crate::machine::Machine;
+use crate::scene::CONFIG;
 use crate::violation::Violation;
 
 use super::node::Node;
+
+/// How long a host waits for a server to be connected, in milliseconds: so short that it can be
+/// over before any deadline of a server.
+const AWAIT_MS: u64 = 2;
 
 /// What may happen in a story besides what follows from it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -47,8 +52,20 @@ pub enum Kind {
     Disable,
     /// Any running server offers another tool and says so.
     Change,
+    /// The host waits for any server to be connected.
+    Await,
+    /// The host waits no more for any operation.
+    StopWaiting,
+    /// The user approves any server that waits for it, and the host asks for a reload.
+    Approve,
+    /// The user takes back whatever was approved, and the host asks for a reload.
+    Revoke,
+    /// What is being found out turns out to be nothing.
+    Refuse,
     /// The next configuration is written and the host asks for a reload.
     Reload,
+    /// The next configuration is written and whoever watches the file hears of that.
+    Save,
     /// The host asks for the end.
     Shutdown,
     /// A deadline passes while a fact is waiting: somebody is slow.
@@ -57,7 +74,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order in which they are declared.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 24] = [
         Self::Start,
         Self::Call,
         Self::Cancel,
@@ -73,7 +90,13 @@ impl Kind {
         Self::Enable,
         Self::Disable,
         Self::Change,
+        Self::Await,
+        Self::StopWaiting,
+        Self::Approve,
+        Self::Revoke,
+        Self::Refuse,
         Self::Reload,
+        Self::Save,
         Self::Shutdown,
         Self::Late,
     ];
@@ -101,7 +124,13 @@ pub(super) enum Act {
     Enable(usize),
     Disable(usize),
     Change(usize),
+    Await(usize),
+    StopWaiting(OpId),
+    Approve(usize),
+    Revoke,
+    Refuse(AnswerId),
     Reload,
+    Save,
     Shutdown,
 }
 
@@ -141,7 +170,13 @@ impl Act {
             Self::Enable(_) => Kind::Enable,
             Self::Disable(_) => Kind::Disable,
             Self::Change(_) => Kind::Change,
+            Self::Await(_) => Kind::Await,
+            Self::StopWaiting(_) => Kind::StopWaiting,
+            Self::Approve(_) => Kind::Approve,
+            Self::Revoke => Kind::Revoke,
+            Self::Refuse(_) => Kind::Refuse,
             Self::Reload => Kind::Reload,
+            Self::Save => Kind::Save,
             Self::Shutdown => Kind::Shutdown,
         })
     }
@@ -166,7 +201,13 @@ impl Act {
             Self::Enable(_) => "< enable",
             Self::Disable(_) => "< disable",
             Self::Change(_) => "! change",
+            Self::Await(_) => "< await",
+            Self::StopWaiting(_) => "< stop waiting",
+            Self::Approve(_) => "! approve",
+            Self::Revoke => "! revoke",
+            Self::Refuse(_) => "! no answer",
             Self::Reload => "< reload",
+            Self::Save => "files changed",
             Self::Shutdown => "< shutdown",
         }
     }
@@ -198,7 +239,7 @@ impl<M: Machine> Node<M> {
     /// What can happen next.
     pub(super) fn acts(&self) -> Vec<Act> {
         let mut acts: Vec<Act> = self.world.driver.lanes().into_iter().map(Act::Deliver).collect();
-        if self.world.machine().poll_timeout().is_some() && acts.is_empty() {
+        if self.world.deadline().is_some() && acts.is_empty() {
             acts.push(Act::Tick);
         }
         if !self.world.machine().is_stopped() {
@@ -240,10 +281,23 @@ impl<M: Machine> Node<M> {
             Kind::Enable => each(Act::Enable),
             Kind::Disable => each(Act::Disable),
             Kind::Change => running().map(Act::Change).collect(),
+            Kind::Await => each(Act::Await),
+            Kind::StopWaiting => self.world.awaited().map(Act::StopWaiting).collect(),
+            Kind::Approve => {
+                let servers = self.servers.iter().enumerate();
+                let waiting =
+                    servers.filter(|(_, it)| self.world.approval_wanted(it.as_str()).is_some());
+                waiting.map(|(at, _)| Act::Approve(at)).collect()
+            }
+            Kind::Revoke if driver.has_approvals() => vec![Act::Revoke],
+            Kind::Revoke => Vec::new(),
+            Kind::Refuse => driver.open_questions().map(Act::Refuse).collect(),
             Kind::Reload => vec![Act::Reload],
+            Kind::Save if driver.watches(CONFIG) => vec![Act::Save],
+            Kind::Save => Vec::new(),
             Kind::Shutdown => vec![Act::Shutdown],
             Kind::Late => {
-                let late = self.world.machine().poll_timeout().is_some() && driver.due().is_some();
+                let late = self.world.deadline().is_some() && driver.due().is_some();
                 if late { vec![Act::Late] } else { Vec::new() }
             }
         }
@@ -262,8 +316,8 @@ impl<M: Machine> Node<M> {
 
     /// Lets something happen.
     pub(super) fn perform(&mut self, act: Act) -> Result<(), Violation> {
-        let reloads = act.kind().map_or(0, |kind| self.left.spend(kind));
-        let Self { world, servers, configs, .. } = self;
+        let left = usize::from(act.kind().map_or(0, |kind| self.left.spend(kind)));
+        let Self { world, servers, configs, saved, .. } = self;
         let name = |at: usize| servers.get(at).map_or("", ServerName::as_str);
         let now = world.now();
         match act {
@@ -303,11 +357,20 @@ impl<M: Machine> Node<M> {
                 let tool = if offers.tools == ["echo"] { "other" } else { "echo" };
                 offers.tools = vec![tool.into()];
             }),
+            Act::Await(at) => drop(world.await_connected(name(at), Some(AWAIT_MS))?),
+            Act::StopWaiting(op) => world.stop_waiting(op)?,
+            Act::Approve(at) => drop(world.approve(name(at))?),
+            Act::Revoke => drop(world.revoke_all()?),
+            Act::Refuse(ask) => world.driver.fail_answer(ask, now),
             Act::Reload => {
-                if let Some(config) = configs.iter().rev().nth(usize::from(reloads)) {
+                if let Some(config) = configs.iter().rev().nth(left) {
                     world.set_config(config.clone());
                 }
                 world.reload()?;
+            }
+            Act::Save => {
+                let config = saved.iter().rev().nth(left).cloned().unwrap_or_default();
+                world.save_config(config)?;
             }
             Act::Shutdown => world.shutdown()?,
         }
@@ -332,14 +395,20 @@ impl<M: Machine> Node<M> {
             | Act::Restart(at)
             | Act::Enable(at)
             | Act::Disable(at)
-            | Act::Change(at) => vec![servers[at].clone()],
+            | Act::Change(at)
+            | Act::Await(at)
+            | Act::Approve(at) => vec![servers[at].clone()],
             Act::Cancel(call) => self.world.server_of_call(call).into_iter().collect(),
             Act::Deliver(Lane::Read(_) | Lane::Answer(_))
             | Act::Tick
             | Act::Late
             | Act::Start
             | Act::DisconnectAll
+            | Act::StopWaiting(_)
+            | Act::Revoke
+            | Act::Refuse(_)
             | Act::Reload
+            | Act::Save
             | Act::Shutdown => servers.to_vec(),
         }
     }

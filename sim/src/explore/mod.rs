@@ -49,6 +49,7 @@
 
 mod act;
 mod circle;
+mod half;
 mod met;
 mod node;
 mod search;
@@ -71,6 +72,7 @@ use search::Search;
 pub struct Scope {
     left: Left,
     configs: Vec<Vec<Entry>>,
+    saved: Vec<Vec<Entry>>,
     reduction: Reduction,
 }
 
@@ -120,6 +122,14 @@ impl Scope {
         let times = u8::try_from(self.configs.len()).unwrap_or(u8::MAX);
         self.with(Kind::Reload, times)
     }
+
+    /// Once more the file is saved with this configuration, if it is watched.
+    #[must_use]
+    pub fn save(mut self, config: Vec<Entry>) -> Self {
+        self.saved.push(config);
+        let times = u8::try_from(self.saved.len()).unwrap_or(u8::MAX);
+        self.with(Kind::Save, times)
+    }
 }
 
 /// Searches every story that begins in `world` and stays within `scope`, on `threads` threads.
@@ -159,6 +169,7 @@ fn node<M: Machine>(world: &World<M>, scope: &Scope, effort: Effort) -> Node<M> 
         reduction: scope.reduction,
         servers: world.model.file().iter().map(|entry| entry.name.as_str().into()).collect(),
         configs: Arc::from(scope.configs.as_slice()),
+        saved: Arc::from(scope.saved.as_slice()),
     }
 }
 

@@ -70,12 +70,14 @@ pub(super) struct Node<M: Machine> {
     pub(super) servers: Arc<[ServerName]>,
     /// What is written before each reload, the first one first.
     pub(super) configs: Arc<[Vec<Entry>]>,
+    /// What is written each time the file is saved, the first one first.
+    pub(super) saved: Arc<[Vec<Entry>]>,
 }
 
 impl<M: Machine> Node<M> {
-    /// A number that is equal for worlds of which one stands for all.
-    pub(super) fn fingerprint(&self) -> u128 {
-        let fingerprint = self.world.fingerprint();
+    /// A number that is equal for worlds of which one stands for all, from that of the machine.
+    pub(super) fn fingerprint(&self, machine: u128) -> u128 {
+        let fingerprint = self.world.fingerprint_with(machine);
         if self.reduction == Reduction::Full {
             return fingerprint;
         }

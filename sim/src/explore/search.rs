@@ -14,6 +14,7 @@ use crate::sometimes;
 use super::Met;
 use super::act::Act;
 use super::circle::{Circles, Place};
+use super::half::ByHalf;
 use super::node::{Left, Node};
 
 const SHARDS: usize = 64;
@@ -27,17 +28,44 @@ const ITSELF: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Order(u32, u32);
 
+/// A world, and the fingerprint of its machine.
+struct Known<M: Machine> {
+    machine: u128,
+    node: Box<Node<M>>,
+}
+
 /// A world that was met on the level that is being searched.
 struct Arrival<M: Machine> {
     order: Order,
-    node: Box<Node<M>>,
+    known: Known<M>,
 }
 
 /// Worlds that are equal up to what may still happen in them.
 struct Seen {
     place: Place,
-    /// What may happen in them, none of which covers another.
-    left: Vec<Left>,
+    /// What may happen in them, none of which covers another: mostly one thing.
+    last: Left,
+    others: Vec<Left>,
+}
+
+impl Seen {
+    fn new(place: Place, left: Left) -> Self {
+        Self { place, last: left, others: Vec::new() }
+    }
+
+    /// Whether one of them was searched in which as much may happen.
+    fn covers(&self, left: &Left) -> bool {
+        self.last.covers(left) || self.others.iter().any(|other| other.covers(left))
+    }
+
+    /// One more, which none of them covers.
+    fn add(&mut self, left: Left) {
+        self.others.retain(|other| !left.covers(other));
+        if !left.covers(&self.last) {
+            self.others.push(self.last);
+        }
+        self.last = left;
+    }
 }
 
 /// What one thread found on one level.
@@ -53,13 +81,13 @@ struct Found {
 }
 
 /// Arrivals at one world, none of which may do all that another may.
-type Shard<M> = HashMap<u128, Vec<Arrival<M>>>;
+type Shard<M> = HashMap<u128, Vec<Arrival<M>>, ByHalf>;
 
 /// A search in progress.
 pub(super) struct Search<M: Machine> {
-    seen: Vec<HashMap<u128, Seen>>,
+    seen: Vec<HashMap<u128, Seen, ByHalf>>,
     /// The worlds of the present level, each with its place.
-    level: Vec<(Place, Box<Node<M>>)>,
+    level: Vec<(Place, Known<M>)>,
     /// Steps of the level before that happened by themselves.
     drift: Vec<(Place, u128)>,
     /// For every world that was searched: the one before it, and what happened there.
@@ -68,7 +96,7 @@ pub(super) struct Search<M: Machine> {
     base: u32,
     circles: Circles,
     /// The machines that were probed on earlier levels.
-    probed: HashSet<u128>,
+    probed: HashSet<u128, ByHalf>,
     pub(super) met: Met,
     witnesses: BTreeMap<&'static str, Order>,
 }
@@ -85,18 +113,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<M: Machine + Send + Sync> Search<M> {
     pub(super) fn new(start: Node<M>) -> Self {
-        let mut seen: Vec<HashMap<u128, Seen>> =
-            std::iter::repeat_with(HashMap::new).take(SHARDS).collect();
-        let fingerprint = start.fingerprint();
-        seen[shard(fingerprint)].insert(fingerprint, Seen { place: 0, left: vec![start.left] });
+        let mut seen: Vec<HashMap<u128, Seen, ByHalf>> =
+            std::iter::repeat_with(HashMap::default).take(SHARDS).collect();
+        let machine = start.world.machine().fingerprint(start.world.now());
+        let fingerprint = start.fingerprint(machine);
+        seen[shard(fingerprint)].insert(fingerprint, Seen::new(0, start.left));
+        let start = Known { machine, node: Box::new(start) };
         Self {
             seen,
-            level: vec![(0, Box::new(start))],
+            level: vec![(0, start)],
             drift: Vec::new(),
             steps: vec![Order(0, 0)],
             base: 0,
             circles: Circles::new(),
-            probed: HashSet::new(),
+            probed: HashSet::default(),
             met: Met { worlds: 1, ..Met::default() },
             witnesses: BTreeMap::new(),
         }
@@ -136,8 +166,8 @@ impl<M: Machine + Send + Sync> Search<M> {
                     let mut own = Found::default();
                     let chunk = || lock(&work).next();
                     while let Some((chunk, first)) = chunk() {
-                        for ((place, node), at) in chunk.into_iter().zip(first..) {
-                            part.search(place, &node, at, &mut own);
+                        for ((place, known), at) in chunk.into_iter().zip(first..) {
+                            part.search(place, &known, at, &mut own);
                         }
                     }
                     lock(seen).add(own);
@@ -173,23 +203,23 @@ impl<M: Machine + Send + Sync> Search<M> {
             }));
         }
         arrivals.sort_unstable_by_key(|(arrival, _)| arrival.order);
-        for (Arrival { order: Order(at, act), node }, fingerprint) in arrivals {
+        for (Arrival { order: Order(at, act), known }, fingerprint) in arrivals {
+            let left = known.node.left;
             let place = match self.seen[shard(fingerprint)].entry(fingerprint) {
                 hash_map::Entry::Occupied(entry) => {
                     let seen = entry.into_mut();
-                    seen.left.retain(|left| !node.left.covers(left));
-                    seen.left.push(node.left);
+                    seen.add(left);
                     seen.place
                 }
                 hash_map::Entry::Vacant(entry) => {
                     let place = self.circles.place(index(self.steps.len()));
-                    entry.insert(Seen { place, left: vec![node.left] });
+                    entry.insert(Seen::new(place, left));
                     self.met.worlds += 1;
                     place
                 }
             };
             self.steps.push(Order(base + at, act));
-            self.level.push((place, node));
+            self.level.push((place, known));
         }
         for (from, to) in std::mem::take(&mut self.drift) {
             if let Some(seen) = self.seen[shard(to)].get(&to) {
@@ -220,20 +250,21 @@ impl<M: Machine + Send + Sync> Search<M> {
 
 /// What a thread works with on one level.
 struct Part<'a, M: Machine> {
-    seen: &'a [HashMap<u128, Seen>],
-    probed: &'a HashSet<u128>,
+    seen: &'a [HashMap<u128, Seen, ByHalf>],
+    probed: &'a HashSet<u128, ByHalf>,
     next: &'a [Mutex<Shard<M>>],
 }
 
 impl<M: Machine> Part<'_, M> {
     /// Lets everything happen that can happen in one world.
-    fn search(&self, place: Place, node: &Node<M>, at: u32, found: &mut Found) {
+    fn search(&self, place: Place, known: &Known<M>, at: u32, found: &mut Found) {
+        let Known { machine, node } = known;
         found.met.searched += 1;
         // What is probed is the machine: one that many worlds have is probed once.
-        let machine = node.world.to_probe();
-        if !self.probed.contains(&machine) {
-            found.probed.push(machine);
-            if node.world.probe().is_err() {
+        let to_probe = node.world.to_probe(*machine);
+        if !self.probed.contains(&to_probe) {
+            found.probed.push(to_probe);
+            if node.world.probe(*machine).is_err() {
                 return found.fail(Order(at, ITSELF));
             }
         }
@@ -254,22 +285,25 @@ impl<M: Machine> Part<'_, M> {
 
     /// Leaves a world to the next level, unless it is nothing new.
     fn arrive(&self, from: Place, left: Left, node: Box<Node<M>>, order: Order, found: &mut Found) {
-        let fingerprint = node.fingerprint();
+        let machine = node.world.machine().fingerprint(node.world.now());
+        let fingerprint = node.fingerprint(machine);
         if left == node.left {
             found.drift.push((from, fingerprint));
         }
         let seen = self.seen[shard(fingerprint)].get(&fingerprint);
-        if seen.is_some_and(|seen| seen.left.iter().any(|left| left.covers(&node.left))) {
+        if seen.is_some_and(|seen| seen.covers(&node.left)) {
             return;
         }
         let mut next = lock(&self.next[shard(fingerprint)]);
         let arrivals = next.entry(fingerprint).or_default();
-        let earlier = |other: &Arrival<M>| other.node.left != node.left || other.order < order;
-        if arrivals.iter().any(|other| other.node.left.covers(&node.left) && earlier(other)) {
+        let earlier =
+            |other: &Arrival<M>| other.known.node.left != node.left || other.order < order;
+        let covers = |other: &Arrival<M>| other.known.node.left.covers(&node.left);
+        if arrivals.iter().any(|other| covers(other) && earlier(other)) {
             return;
         }
-        arrivals.retain(|other| !node.left.covers(&other.node.left));
-        arrivals.push(Arrival { order, node });
+        arrivals.retain(|other| !node.left.covers(&other.known.node.left));
+        arrivals.push(Arrival { order, known: Known { machine, node } });
     }
 }
 

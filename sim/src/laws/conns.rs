@@ -13,6 +13,8 @@ use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::limits::Limits;
 use tidegate_core::time::Timestamp;
 
+use crate::digest::hash_in_any_order;
+
 use super::{Breach, Law, Seen};
 
 #[derive(Clone, Debug, Default)]
@@ -121,15 +123,13 @@ impl Conns {
     /// Attempts that are over are history: at most one a server is not (G5).
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl Hasher) {
         self.shutting_down.hash(state);
-        let mut present: Vec<&Attempt> =
-            self.attempts.values().filter(|attempt| attempt.life != Life::Ended).collect();
-        present.sort_unstable_by_key(|attempt| &attempt.server);
-        present.len().hash(state);
-        for Attempt { server, life, rung, since, deaf, line, too_long } in present {
+        let present = self.attempts.values().filter(|attempt| attempt.life != Life::Ended);
+        hash_in_any_order(present, state, |attempt, state| {
+            let Attempt { server, life, rung, since, deaf, line, too_long } = attempt;
             // Since when it has not been asked to end matters to nobody.
             let since = (*rung > Rung::None).then_some(now.since(*since));
             (server, life, rung, since, deaf, line, too_long).hash(state);
-        }
+        });
     }
 
     /// Takes in a fact, and holds the simulated driver to its half of the contract.
@@ -207,9 +207,10 @@ impl Conns {
 
     fn open(&mut self, conn: ConnId, server: &ServerName, now: Timestamp) -> Result<(), Breach> {
         Law::Orders.demands(!self.shutting_down, || format!("Open {conn} after Shutdown (G9)"))?;
-        let newest = self.attempts.last_key_value().map(|(conn, _)| *conn);
-        Law::StaleIsSilent
-            .demands(newest < Some(conn), || format!("Open {conn}: that id was used before"))?;
+        // An attempt that has to find something out is opened after ones that began later.
+        Law::StaleIsSilent.demands(!self.attempts.contains_key(&conn), || {
+            format!("Open {conn}: that id was used before")
+        })?;
         let other = self
             .attempts
             .iter()

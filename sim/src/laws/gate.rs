@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use tidegate_core::event::{Event, OpResult, Skip, StartReport};
 use tidegate_core::held::Held;
@@ -28,7 +29,7 @@ pub(super) struct Gates {
 struct Shut {
     since: Timestamp,
     /// Since when the configuration is known, and which servers it names.
-    armed: Option<(Timestamp, BTreeSet<ServerName>)>,
+    armed: Option<(Timestamp, Arc<BTreeSet<ServerName>>)>,
     /// Whether, after the last step, it waited for tools that nobody knows.
     needed: bool,
 }
@@ -46,15 +47,14 @@ impl Gates {
                 self.shut.remove(op);
             }
         }
-        if self.reading.is_empty() {
+        // Where the configuration comes as late as the deadline, the deadline is first (L5).
+        let limit = policy.startup_deadline_ms.unwrap_or(u64::MAX);
+        let waits = |shut: &Shut| shut.armed.is_none() && seen.now.since(shut.since) < limit;
+        if self.reading.is_empty() && self.shut.values().any(waits) {
             let names = seen.status.servers.iter().map(|server| server.name.clone());
-            let given: BTreeSet<_> = names.collect();
-            // Where the configuration comes as late as the deadline, the deadline is first (L5).
-            let limit = policy.startup_deadline_ms.unwrap_or(u64::MAX);
-            let waits =
-                |shut: &&mut Shut| shut.armed.is_none() && seen.now.since(shut.since) < limit;
-            for shut in self.shut.values_mut().filter(waits) {
-                shut.armed = Some((seen.now, given.clone()));
+            let given: Arc<BTreeSet<_>> = Arc::new(names.collect());
+            for shut in self.shut.values_mut().filter(|shut| waits(shut)) {
+                shut.armed = Some((seen.now, Arc::clone(&given)));
             }
         }
         for event in seen.events {
@@ -120,7 +120,7 @@ impl Gates {
             .collect();
         let unique: BTreeSet<&ServerName> = listed.iter().copied().collect();
         Law::Gate.demands(unique.len() == listed.len(), || format!("{op} lists a server twice"))?;
-        for name in shut.armed.iter().flat_map(|(_, given)| given) {
+        for name in shut.armed.iter().flat_map(|(_, given)| given.iter()) {
             let gone = seen.server(name).is_none();
             Law::Gate.demands(gone || unique.contains(&name), || {
                 format!("{op} does not list {name} (G31)")

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 use tidegate_core::event::{Event, ServerState};
+use tidegate_core::held::Held;
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -22,7 +23,7 @@ pub(super) struct Live {
     /// The addresses that were recorded after the last step.
     recorded: BTreeMap<ServerName, BTreeSet<String>>,
     /// Which of the lists that a server told was seen last.
-    told: BTreeMap<(ConnId, Kind), usize>,
+    told: Held<BTreeMap<(ConnId, Kind), usize>>,
 }
 
 impl Live {
@@ -60,7 +61,12 @@ impl Live {
         Law::Live.demands(told(more, p.servers == self.prompts.servers), || {
             format!("the prompts changed or not, and {more} changes were said (G25)")
         })?;
-        (self.resources, self.prompts) = (r.clone(), p.clone());
+        if r.revision != self.resources.revision {
+            self.resources = r.clone();
+        }
+        if p.revision != self.prompts.revision {
+            self.prompts = p.clone();
+        }
         Ok(())
     }
 
@@ -91,13 +97,14 @@ impl Live {
             for kind in [Kind::Tools, Kind::Resources, Kind::Templates, Kind::Prompts] {
                 let offered = offered(seen, &server.name, kind);
                 let told = lists.whole.get(&kind).map(Vec::as_slice).unwrap_or_default();
-                let last = self.told.entry((conn, kind)).or_default();
-                if offered.is_empty() && *last == 0 {
+                let last = self.told.get(&(conn, kind)).copied().unwrap_or(0);
+                if offered.is_empty() && last == 0 {
                     continue;
                 }
-                let at = told.iter().skip(*last).position(|list| *list == offered);
+                let at = told.iter().skip(last).position(|list| *list == offered);
                 match at {
-                    Some(at) => *last += at,
+                    Some(0) => {}
+                    Some(at) => drop(self.told.insert((conn, kind), last + at)),
                     None => {
                         return Law::Live.broken(format!(
                             "{} offers {offered:?} by {}, which it did not tell or told before \
@@ -109,7 +116,10 @@ impl Live {
                 }
             }
         }
-        self.told.retain(|(conn, _), _| driver.lists(*conn).is_some());
+        let over = |(conn, _): &(ConnId, Kind)| driver.lists(*conn).is_none();
+        if self.told.keys().any(over) {
+            self.told.retain(|told, _| !over(told));
+        }
         Ok(())
     }
 
@@ -156,7 +166,7 @@ impl Live {
     }
 }
 
-fn offered(seen: &Seen<'_>, name: &ServerName, kind: Kind) -> Vec<String> {
+fn offered<'a>(seen: &Seen<'a>, name: &ServerName, kind: Kind) -> Vec<&'a str> {
     let resources = seen.resources.servers.iter().filter(|of| of.server == *name);
     let prompts = seen.prompts.servers.iter().filter(|of| of.server == *name);
     match kind {
@@ -166,16 +176,16 @@ fn offered(seen: &Seen<'_>, name: &ServerName, kind: Kind) -> Vec<String> {
             .iter()
             .filter(|tool| tool.server == *name)
             .filter(|tool| matches!(tool.state, ToolState::Live | ToolState::Quarantined { .. }))
-            .map(|tool| tool.tool.clone())
+            .map(|tool| tool.tool.as_str())
             .collect(),
-        Kind::Resources => resources
-            .flat_map(|of| of.resources.iter().map(|resource| resource.uri.to_string()))
-            .collect(),
+        Kind::Resources => {
+            resources.flat_map(|of| of.resources.iter().map(|resource| &*resource.uri)).collect()
+        }
         Kind::Templates => resources
-            .flat_map(|of| of.templates.iter().map(|template| template.uri_template.clone()))
+            .flat_map(|of| of.templates.iter().map(|template| template.uri_template.as_str()))
             .collect(),
         Kind::Prompts => {
-            prompts.flat_map(|of| of.prompts.iter().map(|prompt| prompt.name.clone())).collect()
+            prompts.flat_map(|of| of.prompts.iter().map(|prompt| prompt.name.as_str())).collect()
         }
     }
 }

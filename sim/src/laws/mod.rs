@@ -24,7 +24,7 @@ use tidegate_core::event::Event;
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::hub::status::{ServerStatus, Status};
-use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::id::{CallId, OpId, ServerName};
 use tidegate_core::input::Input;
 use tidegate_core::limits::Limits;
 use tidegate_core::options::Options;
@@ -235,6 +235,10 @@ impl Laws {
 
     pub(crate) fn open_calls(&self) -> impl Iterator<Item = CallId> {
         self.calls.open()
+    }
+
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = OpId> {
+        self.ops.awaited()
     }
 
     pub(crate) fn gate_is_shut(&self) -> bool {

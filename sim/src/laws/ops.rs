@@ -51,6 +51,11 @@ impl Ops {
         }
         Law::ExactlyOnce
             .demands(self.stopped == seen.stopped, || "is_stopped and Stopped disagree".into())?;
+        if let Some(Input::Host(Request::StopWaiting { op })) = seen.input {
+            Law::ExactlyOnce.demands(self.open.get(op) != Some(&Kind::Other), || {
+                format!("{op} is not waited for any more and was not ended")
+            })?;
+        }
         let late = self.due.iter().find(|(_, due)| **due <= seen.now && !seen.stopped);
         Law::HonestDeadline
             .demands(late.is_none(), || format!("{late:?} was to end by then and waits"))?;
@@ -65,6 +70,11 @@ impl Ops {
     /// Whether Stopped was said.
     pub(super) const fn is_over(&self) -> bool {
         self.stopped
+    }
+
+    /// Those that a host can stop waiting for.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = OpId> {
+        self.open.iter().filter(|(_, kind)| **kind == Kind::Other).map(|(op, _)| *op)
     }
 
     pub(super) fn open(&self) -> impl Iterator<Item = String> {

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::{Command, Launch};
 use tidegate_core::event::{Event, ServerState};
+use tidegate_core::held::Held;
 use tidegate_core::hub::policy::{Policy, Reconnect};
 use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::id::ServerName;
@@ -17,11 +18,11 @@ use crate::hashed::Hashed;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
-    servers: BTreeMap<ServerName, Past>,
+    servers: Held<BTreeMap<ServerName, Past>>,
 }
 
 /// What matters of a server's past.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Past {
     ask: Option<Ask>,
     /// What was started last.
@@ -80,21 +81,27 @@ impl Starts {
             self.note_let_go(seen);
         }
         for server in &seen.status.servers {
-            let past = self.servers.entry(server.name.clone()).or_default();
+            let known = self.servers.get(&server.name);
+            let past = known.cloned().unwrap_or_default();
             // What runs, or runs again by itself, needs no start: nobody is waiting for one.
             let itself = matches!(server.state, ServerState::Retrying { .. });
             // What its definition switches off and on again begins anew.
             let off = is_off(&server.state);
-            past.let_go = past.let_go.filter(|how| !off || *how == LetGo::Switched);
-            past.ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
+            let let_go = past.let_go.filter(|how| !off || *how == LetGo::Switched);
+            let ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
+            if known.is_none() || (let_go, ask) != (past.let_go, past.ask) {
+                self.servers.insert(server.name.clone(), Past { let_go, ask, ..past });
+            }
         }
-        self.servers.retain(|name, _| seen.server(name).is_some());
+        if self.servers.keys().any(|name| seen.server(name).is_none()) {
+            self.servers.retain(|name, _| seen.server(name).is_some());
+        }
         Ok(())
     }
 
     pub(super) fn digest(&self, now: Timestamp, policy: &Policy, state: &mut impl Hasher) {
         let Reconnect::OnLoss(backoff) = &policy.reconnect else { return };
-        for (name, past) in &self.servers {
+        for (name, past) in self.servers.iter() {
             // How long it has been ready matters only where there is a count to forget.
             let counts = past.automatic > 0;
             let stable = |since| if counts { now.since(since).min(backoff.stable_ms) } else { 0 };

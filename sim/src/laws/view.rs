@@ -26,6 +26,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn check(&mut self, seen: &Seen<'_>, policy: &Policy) -> Result<(), Breach> {
+        let changed = self.last.revision != seen.catalog.revision;
         self.check_revision(seen)?;
         self.check_disconnected(seen)?;
         self.check_servers(seen)?;
@@ -36,14 +37,15 @@ impl View {
         Law::View.demands(places.is_sorted(), || {
             "the tools do not stand in configuration order (G19)".into()
         })?;
-        let mut names = BTreeSet::new();
-        seen.catalog.tools.iter().try_for_each(|tool| {
-            Law::View.demands(
-                names.insert(&tool.exposed) || policy.names == Names::Documented,
-                || format!("two tools are called {} (G23)", tool.exposed),
-            )?;
-            check_tool(tool, seen, policy)
-        })
+        if changed && policy.names == Names::Distinct {
+            let mut names = BTreeSet::new();
+            seen.catalog.tools.iter().try_for_each(|tool| {
+                Law::View.demands(names.insert(&tool.exposed), || {
+                    format!("two tools are called {} (G23)", tool.exposed)
+                })
+            })?;
+        }
+        seen.catalog.tools.iter().try_for_each(|tool| check_tool(tool, seen, policy))
     }
 
     /// A server is disconnected because the host asked for it or nobody defines it any more;

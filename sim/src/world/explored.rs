@@ -2,20 +2,24 @@
 
 use std::hash::Hash as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
-use tidegate_core::id::{CallId, ServerName};
+use tidegate_core::id::{CallId, OpId, ServerName};
 
 use crate::digest::{Present, Wide};
 use crate::laws::{Breach, Law, clock};
 use crate::machine::Machine;
 
-use super::{World, text_of};
+use super::{Last, World, text_of};
 
 impl<M: Machine> World<M> {
     /// The calls that have not ended.
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> {
         self.laws.open_calls()
+    }
+
+    /// The operations other than starts that have not ended.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = OpId> {
+        self.laws.awaited()
     }
 
     /// Whether a start waits at its gate.
@@ -46,9 +50,14 @@ impl<M: Machine> World<M> {
     /// A number that is equal for worlds that will go on alike.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
+        self.fingerprint_with(self.machine.fingerprint(self.now))
+    }
+
+    /// The same, where that of the machine is known.
+    pub(crate) fn fingerprint_with(&self, machine: u128) -> u128 {
         let mut wide = Wide::default();
         let present = Present { now: self.now, calls: self.next_call };
-        self.machine.fingerprint(self.now).hash(&mut wide);
+        machine.hash(&mut wide);
         self.driver.digest(present, &mut wide);
         self.laws.digest(present, &mut wide);
         self.model.digest(&mut wide);
@@ -64,20 +73,17 @@ impl<M: Machine> World<M> {
 
     /// Lets go of what the last step was, which nothing that follows depends on.
     pub(crate) fn forget_last(&mut self) {
-        self.last = Arc::default();
+        self.last = Last::default();
     }
 
-    /// A number that is equal for worlds that are probed alike.
-    pub(crate) fn to_probe(&self) -> u128 {
-        let mut wide = Wide::default();
-        (self.machine.fingerprint(self.now), self.driver.gone().is_empty()).hash(&mut wide);
-        wide.value()
+    /// A number that is equal for worlds that are probed alike, from that of the machine.
+    pub(crate) fn to_probe(&self, machine: u128) -> u128 {
+        machine ^ u128::from(self.driver.gone().is_empty())
     }
 
     /// Checks the laws that need a copy of the machine: ticks that come early and facts about
-    /// what is gone.
-    pub(crate) fn probe(&self) -> Result<(), Breach> {
-        let before = self.machine.fingerprint(self.now);
+    /// what is gone. `before` is the fingerprint of the machine.
+    pub(crate) fn probe(&self, before: u128) -> Result<(), Breach> {
         let probed = catch_unwind(AssertUnwindSafe(|| {
             clock::check_calm(&self.machine, before, self.now)?;
             clock::check_stale(&self.machine, before, &self.driver, self.now)
