@@ -32,10 +32,20 @@ pub enum Command {
         /// Files longer than this are `Unreadable`.
         bytes_max: u64,
     },
-    /// Watch these files, those that do not exist too, until the end; each change is told by
-    /// `FilesChanged`. Ordered once at most.
+    /// List a folder of configuration files; answered by `FolderListed`.
+    ListFolder {
+        /// Returned in the answer.
+        read: ReadId,
+        /// The folder.
+        path: String,
+        /// So many entries are told at most, the first ones by name.
+        entries_max: u64,
+    },
+    /// Watch these files and, of a folder, what is directly in it, those that do not exist too,
+    /// until the end or until other ones are ordered in their place; each change is told by
+    /// `FilesChanged`. No change of what is watched before and after such an order is missed.
     Watch {
-        /// The files.
+        /// The files and folders.
         paths: Vec<String>,
     },
     /// Read what the user approved; answered by `ApprovalsRead`. Ordered only if a project

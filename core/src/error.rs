@@ -368,6 +368,8 @@ pub enum Category {
     UnsupportedTransport,
     /// A definition that a stronger one of the same name hides.
     Shadowed,
+    /// More files in a folder than [`Limits::folder_entries`](crate::limits::Limits::folder_entries).
+    TooManyFiles,
     /// More servers than [`Limits::servers`](crate::limits::Limits::servers).
     TooManyServers,
     /// Two tools would have the same name; one was renamed.

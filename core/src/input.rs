@@ -8,6 +8,7 @@ mod head;
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -184,8 +185,8 @@ pub enum Target {
 ///
 /// The driver's half of the contract: per `Open` or `Connect` exactly one `Opened` or
 /// `OpenFailed`; after `Opened` exactly one `Closed`, and nothing for that connection after it;
-/// per `ReadConfig`, `ReadApprovals` and `ReadCache` exactly one answer; per `Ask` exactly one,
-/// unless it was told to stop; per `Exchange` at most one `Head`, then any number of `Body`, then
+/// per `ReadConfig`, `ListFolder`, `ReadApprovals` and `ReadCache` exactly one answer; per `Ask`
+/// exactly one, unless it was told to stop; per `Exchange` at most one `Head`, then any number of `Body`, then
 /// exactly one `ExchangeEnded`, which is a success only after a `Head`, unless it was broken off
 /// or its attempt was closed.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -202,6 +203,13 @@ pub enum Fact {
         origin: Option<String>,
         /// What was found.
         found: Found,
+    },
+    /// A folder was listed, or was not there.
+    FolderListed {
+        /// Which read this answers.
+        read: ReadId,
+        /// What is in it.
+        listed: Listed,
     },
     /// Something about the files of a `Watch` may have changed. May come too often.
     FilesChanged,
@@ -313,5 +321,23 @@ pub enum Found {
     /// There is nothing at that place.
     Nothing,
     /// There is something and it cannot be read; the operating system's words.
+    Unreadable(String),
+}
+
+/// What is in a folder.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Listed {
+    /// It has entries, or is empty.
+    Names {
+        /// The names of files and folders in it, in any order; those that are no Unicode are
+        /// left out.
+        names: Vec<String>,
+        /// How many there are beyond those.
+        surplus: u64,
+    },
+    /// There is no such folder.
+    Nothing,
+    /// There is something and it cannot be listed; the operating system's words.
     Unreadable(String),
 }

@@ -41,6 +41,9 @@ pub struct Limits {
     pub problems: usize,
     /// How large one configuration file may be. Default 16 MiB.
     pub config_bytes: usize,
+    /// How many entries of one folder of configuration files are looked at, the first ones by
+    /// name. Default 1,000.
+    pub folder_entries: usize,
     /// How long a command may take that is run for its output, in milliseconds. Default 10 s.
     pub shell_ms: u64,
     /// How many servers may be defined at once. Default 20,000.
@@ -88,6 +91,7 @@ impl Default for Limits {
             open_ops: 1_024,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
+            folder_entries: 1_000,
             shell_ms: 10_000,
             servers: 20_000,
             cache_ms: 30 * 24 * 60 * 60 * 1_000,

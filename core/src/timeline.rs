@@ -22,7 +22,7 @@ use core::fmt::{self, Display, Formatter, Write};
 use crate::command::{Command, Launch, Question};
 use crate::error::{Problem, Severity};
 use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
-use crate::input::{Fact, Found, Input, NewCall, Request, Target};
+use crate::input::{Fact, Found, Input, Listed, NewCall, Request, Target};
 use crate::time::Timestamp;
 use crate::trace::TraceLine;
 
@@ -150,6 +150,9 @@ impl Display for Text<'_, Fact> {
             Fact::ApprovalsRead { read, approved } => {
                 write!(f, "ApprovalsRead {read} {} approved", approved.len())
             }
+            Fact::FolderListed { read, listed } => {
+                write!(f, "FolderListed {read} {}", Text(listed))
+            }
             Fact::FilesChanged => f.write_str("FilesChanged"),
             Fact::CacheRead { read, found, age_ms } => {
                 write!(f, "CacheRead {read} {}", Text(found))?;
@@ -191,11 +194,27 @@ impl Display for Text<'_, Found> {
     }
 }
 
+impl Display for Text<'_, Listed> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Listed::Names { names, surplus: 0 } => write!(f, "{} entries", names.len()),
+            Listed::Names { names, surplus } => {
+                write!(f, "{} entries and {surplus} more", names.len())
+            }
+            Listed::Nothing => f.write_str("nothing"),
+            Listed::Unreadable(why) => write!(f, "unreadable: {why}"),
+        }
+    }
+}
+
 impl Display for Text<'_, Command> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
             Command::ReadConfig { read, path, bytes_max: _ } => {
                 write!(f, "ReadConfig {read} {path}")
+            }
+            Command::ListFolder { read, path, entries_max: _ } => {
+                write!(f, "ListFolder {read} {path}")
             }
             Command::Watch { paths } => write!(f, "Watch {}", paths.join(" ")),
             Command::ReadApprovals { read } => write!(f, "ReadApprovals {read}"),

@@ -19,7 +19,8 @@ along runs nothing until the user has approved it.
 `~/Library/Application Support`, on Windows `%APPDATA%`), `<xdg>` the same on Linux and `~/.config` on macOS,
 `<appdata>` is `%APPDATA%` on Windows and nothing elsewhere, `<own>` Tidegate's own directory. `$NAME` is a variable
 of the host; of several places the first one whose start is known counts. What a placeholder of editors is:
-`${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`, `${/}`. In `*` stands the
+`${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}`, `${/}`. `*` in a path is any
+name that does not begin with a dot; the files of a folder come in the order of their names. `*` among keys is the
 project.
 
 ";

@@ -11,7 +11,7 @@ use tidegate_core::config::edit::{self, Edit, EditError};
 use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::{self, Reading};
 use tidegate_core::config::source::Surroundings;
-use tidegate_core::config::{Environment, Level, Places, Provider, Source};
+use tidegate_core::config::{Environment, Level, Places, Provider, Source, folder};
 use tidegate_core::input::Found;
 use tidegate_core::limits::Limits;
 
@@ -53,8 +53,12 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
     let environment = environment();
     let around = around(places, &environment);
     let bytes_max = Limits::default().config_bytes as u64;
+    let entries_max = Limits::default().folder_entries as u64;
     let read = |source: &Source| match &source.text {
         Some(text) => parse::read_in(source, text, around),
+        None if source.entries.is_some() => {
+            folder::read(source, &files::list(Path::new(&source.path), entries_max))
+        }
         None => {
             let lies = Lies::at(source.level);
             let (origin, found) = files::read_config(Path::new(&source.path), lies, bytes_max);
@@ -62,14 +66,12 @@ pub fn read_all(places: &Places, sources: &[Source]) -> Vec<(Source, Reading)> {
         }
     };
     let mut all = Vec::new();
-    for source in sources {
-        let reading = read(source);
-        let further = reading.further.clone();
-        all.push((source.clone(), reading));
-        all.extend(further.into_iter().map(|source| {
-            let reading = read(&source);
-            (source, reading)
-        }));
+    // What comes next is the last.
+    let mut next: Vec<Source> = sources.iter().rev().cloned().collect();
+    while let Some(source) = next.pop() {
+        let reading = read(&source);
+        next.extend(reading.further.iter().rev().cloned());
+        all.push((source, reading));
     }
     all
 }

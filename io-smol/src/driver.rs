@@ -329,6 +329,9 @@ impl Driver {
             Command::ReadConfig { read, path, bytes_max } => {
                 self.errands.read_config(read, path, bytes_max);
             }
+            Command::ListFolder { read, path, entries_max } => {
+                self.errands.list_folder(read, path, entries_max);
+            }
             Command::Watch { paths } => self.watcher = Watcher::start(paths, &self.inbox),
             Command::ReadApprovals { read } => self.errands.read_approvals(read),
             Command::ReadCache { read, key } => self.errands.read_cache(read, key),

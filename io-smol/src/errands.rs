@@ -76,6 +76,16 @@ impl Errands {
         blocking::unblock(errand).detach();
     }
 
+    /// Lists a folder, by itself.
+    pub(crate) fn list_folder(&self, read: ReadId, path: String, entries_max: u64) {
+        let inbox = Arc::clone(&self.inbox);
+        let errand = move || {
+            let listed = files::list(Path::new(&path), entries_max);
+            inbox.report(Message::Fact(Fact::FolderListed { read, listed }));
+        };
+        blocking::unblock(errand).detach();
+    }
+
     /// Reads what the user approved: nothing, if that cannot be read.
     pub(crate) fn read_approvals(&self, read: ReadId) {
         let (inbox, approvals) = (Arc::clone(&self.inbox), self.approvals.clone());

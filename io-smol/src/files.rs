@@ -1,5 +1,6 @@
 //! Configuration files and the tool cache. Blocking; called off the loop.
 
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::CacheKey;
 use tidegate_core::config::Level;
-use tidegate_core::input::Found;
+use tidegate_core::input::{Found, Listed};
 
 use crate::settings::unique;
 
@@ -67,6 +68,33 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> Found {
     read_within(path, Lies::Anything, bytes_max, SILENCE_MAX)
 }
 
+/// What is in a folder, at most so many entries, the first ones by name.
+pub(crate) fn list(folder: &Path, entries_max: u64) -> Listed {
+    let listed = || {
+        let mut names = BTreeSet::new();
+        let mut surplus = 0;
+        for entry in fs::read_dir(folder)? {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            names.insert(name);
+            if names.len() as u64 > entries_max {
+                names.pop_last();
+                surplus += 1;
+            }
+        }
+        Ok((names, surplus))
+    };
+    match listed() {
+        Ok((names, surplus)) => Listed::Names { names: names.into_iter().collect(), surplus },
+        Err(error) if is_nowhere(&error) => Listed::Nothing,
+        Err(error) => Listed::Unreadable(error.to_string()),
+    }
+}
+
+/// Whether there is nothing at a path; one through something that is no folder leads nowhere.
+fn is_nowhere(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
 fn read_within(path: &Path, lies: Lies, bytes_max: u64, silence_max: Duration) -> Found {
     let mut open = OpenOptions::new();
     // Opening a pipe would wait for its writer.
@@ -81,10 +109,7 @@ fn read_within(path: &Path, lies: Lies, bytes_max: u64, silence_max: Duration) -
     match opened() {
         Ok(Some(bytes)) => Found::Content(Bytes(bytes)),
         Ok(None) => Found::Unreadable(format!("larger than {bytes_max} bytes")),
-        // A path through something that is no directory leads nowhere either.
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Found::Nothing
-        }
+        Err(error) if is_nowhere(&error) => Found::Nothing,
         Err(error) => Found::Unreadable(error.to_string()),
     }
 }
@@ -198,6 +223,18 @@ mod tests {
         assert_eq!(read(&file.join("x"), 3), Found::Nothing);
         assert_eq!(read(&file, 2), Found::Unreadable("larger than 2 bytes".into()));
         assert!(matches!(read(dir.path(), 3), Found::Unreadable(_)));
+    }
+
+    #[test]
+    fn a_folder_is_listed_in_order_up_to_its_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(list(&dir.path().join("none"), 3), Listed::Nothing);
+        for name in ["c.json", "a.json", "d.json", "b"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names = ["a.json", "b", "c.json"].map(String::from).into();
+        assert_eq!(list(dir.path(), 3), Listed::Names { names, surplus: 1 });
+        assert_eq!(list(&dir.path().join("b"), 3), Listed::Nothing);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Recorder {
     disguise: Disguise,
     /// The files of the configuration, by their paths.
     sources: BTreeMap<String, Source>,
+    /// And its folders.
+    folders: Vec<Source>,
     /// The rules of the organisation, which are no secret.
     organisation: Option<String>,
     /// Which of them a read will tell of.
@@ -93,6 +95,7 @@ impl Recorder {
                 options.policy.empty,
             ),
             sources: sources(options),
+            folders: options.sources.iter().filter(|it| it.entries.is_some()).cloned().collect(),
             organisation: options.organisation.clone(),
             reads: BTreeMap::new(),
             lines: Vec::new(),
@@ -120,6 +123,11 @@ impl Recorder {
                     *content = Bytes(self.disguise.file(&source, origin.as_deref(), content));
                 }
             }
+            Input::Io(Fact::FolderListed { read, listed }) => {
+                let path = self.reads.remove(read);
+                let here = self.folders.iter().filter(|source| path.as_ref() == Some(&source.path));
+                here.for_each(|source| self.disguise.folder(source, listed));
+            }
             Input::Io(Fact::ApprovalsRead { approved, .. }) => {
                 *approved = self.disguise.approvals(approved);
             }
@@ -141,7 +149,9 @@ impl Recorder {
             *launch = self.disguise.launch(server, launch);
         } else if let Command::Ask { ask, what } = &mut command {
             *what = self.disguise.ask(*ask, what);
-        } else if let Command::ReadConfig { read, path, .. } = &command {
+        } else if let Command::ReadConfig { read, path, .. }
+        | Command::ListFolder { read, path, .. } = &command
+        {
             self.reads.insert(*read, path.clone());
         }
         self.line(&TraceLine::Command { at, command });

@@ -1,7 +1,8 @@
 //! Watches the configuration's files, those that do not exist yet too.
 //!
 //! Folders are watched, because editors and we ourselves replace files instead of writing them:
-//! of each file its folder, or the nearest one above it that exists. That a folder further up is
+//! of each file its folder, or the nearest one above it that exists, and a folder that is meant
+//! itself. That a folder further up is
 //! renamed or replaced is not noticed until the next reload. A thread of its own waits
 //! for the system, so that nothing is done at rest.
 
@@ -52,6 +53,7 @@ impl Watcher {
         let mut folders = Folders {
             paths: paths.into_iter().map(PathBuf::from).collect(),
             files: BTreeSet::new(),
+            folders: BTreeSet::new(),
             watched: BTreeSet::new(),
             system,
         };
@@ -93,6 +95,8 @@ struct Folders {
     paths: Vec<PathBuf>,
     /// The files, and what they are if they are symbolic links.
     files: BTreeSet<PathBuf>,
+    /// Those among them that are folders.
+    folders: BTreeSet<PathBuf>,
     watched: BTreeSet<PathBuf>,
     system: RecommendedWatcher,
 }
@@ -100,24 +104,32 @@ struct Folders {
 impl Folders {
     fn listen(mut self, heard: &Receiver<News>, inbox: &Inbox) {
         while let Ok(first) = heard.recv() {
-            let mut meaning = Meaning::Nothing;
+            let (mut meaning, mut ended) = (Meaning::Nothing, false);
             for news in std::iter::once(first).chain(heard.try_iter()) {
                 match news {
-                    News::End => return,
+                    News::End => {
+                        ended = true;
+                        break;
+                    }
                     News::Event(Ok(event)) => meaning = meaning.max(self.meaning(&event)),
                     // What was lost may have been anything.
                     News::Event(Err(_)) => meaning = Meaning::Folder,
                 }
             }
             let look = match meaning {
+                Meaning::Nothing if ended => return,
                 Meaning::Nothing => continue,
                 Meaning::File => Look::Again,
                 Meaning::Folder => Look::Anew,
             };
-            if let Err(error) = self.arm(look) {
+            if !ended && let Err(error) = self.arm(look) {
                 inbox.report(Message::Broken(WHAT, error));
             }
+            // What was heard before another watcher took over counts.
             inbox.report(Message::Fact(Fact::FilesChanged));
+            if ended {
+                return;
+            }
         }
     }
 
@@ -130,7 +142,10 @@ impl Folders {
             return Meaning::Nothing;
         }
         let of = |path: &PathBuf| {
-            if self.files.contains(path) {
+            let in_folder = || path.parent().is_some_and(|folder| self.folders.contains(folder));
+            if self.folders.contains(path) {
+                Meaning::Folder
+            } else if self.files.contains(path) || in_folder() {
                 Meaning::File
             } else if self.files.iter().any(|file| file.starts_with(path)) {
                 Meaning::Folder
@@ -169,13 +184,14 @@ impl Folders {
         Ok(())
     }
 
-    /// The folders to watch, one for each file.
+    /// The folders to watch, one for each file, and those that are meant themselves.
     fn look(&mut self) -> BTreeSet<PathBuf> {
         let real = self.paths.iter().filter_map(|path| path.canonicalize().ok());
         self.files = self.paths.iter().cloned().chain(real).collect();
+        self.folders = self.files.iter().filter(|file| file.is_dir()).cloned().collect();
         let nearest = |file: &PathBuf| {
             file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned)
         };
-        self.files.iter().filter_map(nearest).collect()
+        self.files.iter().filter_map(nearest).chain(self.folders.iter().cloned()).collect()
     }
 }

@@ -13,7 +13,7 @@ use tidegate_core::command::{CacheKey, Command, Question};
 use tidegate_core::error::{AskError, Exit};
 use tidegate_core::held::Held;
 use tidegate_core::id::{AnswerId, ConnId, ReadId, ServerName};
-use tidegate_core::input::{Fact, Found};
+use tidegate_core::input::{Fact, Found, Listed};
 use tidegate_core::time::Timestamp;
 
 use crate::digest::{Present, hash_in_any_order};
@@ -90,6 +90,20 @@ struct Running {
 }
 
 impl Driver {
+    /// What is in a folder: what the paths of the files say.
+    fn list(&self, folder: &str, entries_max: u64) -> Listed {
+        let below =
+            self.files.keys().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
+        let names: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();
+        if names.is_empty() {
+            return Listed::Nothing;
+        }
+        let most = usize::try_from(entries_max).unwrap_or(usize::MAX);
+        let surplus = names.len().saturating_sub(most) as u64;
+        let names = names.into_iter().take(most).map(Into::into).collect();
+        Listed::Names { names, surplus }
+    }
+
     /// Whether a file is watched.
     #[must_use]
     pub fn watches(&self, path: &str) -> bool {
@@ -100,6 +114,7 @@ impl Driver {
     pub fn execute(&mut self, command: &Command, now: Timestamp) {
         let answer_at = now.plus(self.read_ms);
         if let Command::ReadConfig { read, .. }
+        | Command::ListFolder { read, .. }
         | Command::ReadApprovals { read }
         | Command::ReadCache { read, .. } = command
         {
@@ -118,6 +133,10 @@ impl Driver {
                 let origin = Some(self.origins.get(path).unwrap_or(path).clone());
                 let fact = Fact::ConfigRead { read, origin, found };
                 self.reads.insert(read, (answer_at, fact));
+            }
+            Command::ListFolder { read, path, entries_max } => {
+                let (read, listed) = (*read, self.list(path, *entries_max));
+                self.reads.insert(read, (answer_at, Fact::FolderListed { read, listed }));
             }
             Command::Watch { paths } => self.watched.clone_from(paths),
             Command::ReadApprovals { read } => {
@@ -422,6 +441,7 @@ impl Driver {
             (self.reads_made.saturating_sub(read.number()), at.since(present.now)).hash(state);
             match fact {
                 Fact::ConfigRead { found, .. } => (0, found, 0).hash(state),
+                Fact::FolderListed { listed, .. } => (3, listed).hash(state),
                 Fact::ApprovalsRead { approved, .. } => (2, approved).hash(state),
                 Fact::CacheRead { found, age_ms, .. } => (1, found, *age_ms).hash(state),
                 _ => {}

@@ -72,8 +72,7 @@ impl Files {
     /// Reads them again.
     pub(crate) fn refresh(&mut self) {
         let limits = Limits::default();
-        self.sources.retain(|source| source.plugin.is_none());
-        let all = config_file::read_all(&self.places, &self.sources);
+        let all = config_file::read_all(&self.places, &self.places.sources());
         (self.sources, self.readings) = all.into_iter().unzip();
         self.resolved = resolve(self.readings.clone(), limits.servers);
         self.heed(&config_file::organisation());

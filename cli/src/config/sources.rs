@@ -36,6 +36,9 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
     servers: Vec<Server<'a>>,
+    /// How many files it leads to, which come after it.
+    #[serde(skip_serializing_if = "is_zero")]
+    leads_to: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -99,7 +102,8 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
         let why = reading.problems.iter().find(broken).filter(|_| state == "unreadable");
         let why = why.map(|problem| problem.message.as_str());
         let (provider, level, path) = (source.provider, source.level, source.path.as_str());
-        File { provider, level, path, state, why, servers: servers.collect() }
+        let leads_to = reading.further.len();
+        File { provider, level, path, state, why, servers: servers.collect(), leads_to }
     })
     .collect()
 }
@@ -144,7 +148,10 @@ fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
                 let why = visible::one_line(file.why.unwrap_or("see `tidegate doctor`"));
                 (Tone::Bad, format!("cannot be used: {why}"))
             }
-            _ => (Tone::Plain, count(file.servers.len())),
+            _ if file.leads_to > 0 => {
+                (Tone::Plain, format!("leads to {}", count(file.leads_to, "file")))
+            }
+            _ => (Tone::Plain, count(file.servers.len(), "server")),
         };
         table.row(vec![
             Cell::new(Tone::Plain, files.short.short(file.path)),
@@ -172,12 +179,17 @@ fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
     told
 }
 
-fn count(servers: usize) -> String {
-    match servers {
-        0 => "no servers".into(),
-        1 => "1 server".into(),
-        more => format!("{more} servers"),
+fn count(number: usize, noun: &str) -> String {
+    match number {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        more => format!("{more} {noun}s"),
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 const fn level(level: Level) -> &'static str {

@@ -167,6 +167,7 @@ impl Picture {
             | Command::Kill { conn }
             | Command::Abandon { conn } => self.enter(at, *conn, Stage::Stopping),
             Command::ReadConfig { .. }
+            | Command::ListFolder { .. }
             | Command::Watch { .. }
             | Command::ReadApprovals { .. }
             | Command::ReadCache { .. }

@@ -261,3 +261,14 @@ fn the_doctor_warns_of_values_that_look_like_more_than_they_are() {
     assert!(text.contains("\"env.B\" has \"${\" in it without"), "{text}");
     assert!(!text.contains("env.C") && !text.contains("env.D"), "{text}");
 }
+
+/// Issue 4, item 1: a folder is shown with the files in it.
+#[test]
+fn sources_show_a_folder_and_the_files_in_it() {
+    let block = "mcpServers:\n  - name: notes\n    command: notes-mcp\n";
+    let sandbox = sandbox(&[(".continue/mcpServers/notes.yaml", block)]);
+    let text = done(&sandbox, &["sources"]);
+    assert!(text.contains("leads to 1 file"), "{text}");
+    assert!(text.contains(".continue/mcpServers/notes.yaml:2"), "{text}");
+    assert!(text.contains("waits for your approval"), "{text}");
+}

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use super::definition::Definition;
 use super::environment::Environment;
+use super::folder;
 use super::launch::{Empty, Filling, Unresolved};
 use super::parse::read_in;
 use super::redact::Redactor;
@@ -20,6 +21,7 @@ use crate::approval::Approval;
 use crate::command::{Launch, Question, Text};
 use crate::error::AskError;
 use crate::id::{AnswerId, ServerName};
+use crate::input::Listed;
 
 /// How many definitions of one server are remembered: the present one, and those that attempts
 /// under way were begun with.
@@ -72,6 +74,15 @@ impl Disguise {
         self.further.get(path)
     }
 
+    /// A folder was listed: whose files are in it is remembered.
+    pub fn folder(&mut self, source: &Source, listed: &Listed) {
+        self.lead(folder::read(source, listed).further);
+    }
+
+    fn lead(&mut self, further: Vec<Source>) {
+        self.further.extend(further.into_iter().map(|source| (source.path.clone(), source)));
+    }
+
     /// A file that really is at `origin`, without its secrets: the same lines with the same
     /// meaning.
     pub fn file(&mut self, source: &Source, origin: Option<&str>, bytes: &[u8]) -> Vec<u8> {
@@ -83,7 +94,7 @@ impl Disguise {
         };
         let [real, shown] =
             [bytes, &redacted].map(|bytes| read_in(source, bytes, around).at(origin));
-        self.further.extend(real.further.into_iter().map(|source| (source.path.clone(), source)));
+        self.lead(real.further);
         for (real, shown) in real.definitions.into_iter().zip(shown.definitions) {
             self.approvals.insert(real.approval(), shown.approval());
             self.lines.extend(lines(&real).into_iter().zip(lines(&shown)));

@@ -305,7 +305,8 @@ impl<'a> Desk<'a> {
         }
         let mut unheard = super::report::Report { file: "", problems: Vec::new() };
         let dialect = dialect(self.source, self.root);
-        let Sections::Found(found) = section::find(members, dialect, "", &mut unheard) else {
+        let at = section::Where { file: "", project: "" };
+        let Sections::Found(found) = section::find(members, dialect, at, &mut unheard) else {
             return Ok(None);
         };
         let Some(section) = found.into_iter().next() else { return Ok(None) };

@@ -16,7 +16,7 @@ use super::format::dialect::Dialect;
 use super::nearest::nearest;
 use super::registry;
 use super::report::{About, Report};
-use super::section::{self, Sections};
+use super::section::{self, Sections, Where};
 use super::source::{Level, Provider, Source, Surroundings};
 use super::syntax::{self, FaultKind, Language, Member, Node, Syntax, Value, last};
 use crate::error::{Category, Problem, Severity};
@@ -267,7 +267,8 @@ fn definitions(
         report.error(about, Category::WrongRootType, message);
         return reading;
     };
-    let sections = match section::find(members, dialect, surroundings.project, report) {
+    let at = Where { file: &source.path, project: surroundings.project };
+    let sections = match section::find(members, dialect, at, report) {
         Sections::Found(sections) => sections,
         found @ (Sections::Wrong | Sections::None) => {
             if dialect.dedicated {

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::format::dialect::Dialect;
 use super::report::{About, Report};
 use super::source::Level;
-use super::syntax::{Member, Value, last};
+use super::syntax::{Member, Node, Value, last};
 use crate::error::Category;
 
 /// The keys that other tools use.
@@ -41,19 +41,27 @@ pub(super) enum Sections<'t, 'a> {
     None,
 }
 
-/// Finds the sections of a file; `project` is the folder whose entries count where a file has
-/// some for each.
+/// Which file it is, and where it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Where<'a> {
+    /// The file.
+    pub(super) file: &'a str,
+    /// The folder whose entries count where a file has some for each.
+    pub(super) project: &'a str,
+}
+
+/// Finds the sections of a file.
 pub(super) fn find<'t, 'a>(
     members: &'t [Member<'a>],
     dialect: &Dialect,
-    project: &str,
+    place: Where<'_>,
     report: &mut Report<'_>,
 ) -> Sections<'t, 'a> {
     let mut found = Vec::new();
     let each = dialect.sections.iter().any(|path| path.contains('*'));
     for path in dialect.sections {
         let keys: Vec<&str> =
-            path.split('.').map(|key| if key == "*" { project } else { key }).collect();
+            path.split('.').map(|key| if key == "*" { place.project } else { key }).collect();
         let Some(member) = at(members, &keys) else { continue };
         let level = path.contains('*').then_some(Level::Local);
         let path = keys.join(".");
@@ -69,6 +77,9 @@ pub(super) fn find<'t, 'a>(
     }
     if !found.is_empty() {
         return Sections::Found(found);
+    }
+    if dialect.single && has_endpoint(members) {
+        return Sections::Found(Vec::from([single(members, place.file)]));
     }
     if !dialect.dedicated {
         return Sections::None;
@@ -172,7 +183,20 @@ fn wrong(member: &Member<'_>, path: &str, report: &mut Report<'_>) {
     report.error(about, Category::WrongSectionType, message);
 }
 
+/// The whole file as one entry, with the name of the file.
+fn single<'t, 'a>(members: &[Member<'a>], file: &str) -> Section<'t, 'a> {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let key = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string().into();
+    let line = members.first().map_or(1, |member| member.line);
+    let node = Node { value: Value::Map(members.to_vec()), span: 0..0, line };
+    let entries = Cow::Owned(Vec::from([Member { key, line, node }]));
+    Section { path: String::new(), keys: Vec::new(), entries, level: None }
+}
+
 fn is_entry(value: &Value<'_>) -> bool {
-    let Value::Map(members) = value else { return false };
+    matches!(value, Value::Map(members) if has_endpoint(members))
+}
+
+fn has_endpoint(members: &[Member<'_>]) -> bool {
     ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| last(members, key).is_some())
 }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::folder::Entries;
 pub use super::format::{Provider, table};
 use crate::bytes::Bytes;
 
@@ -37,8 +38,12 @@ pub struct Source {
     pub provider: Provider,
     /// Who vouches for it.
     pub level: Level,
-    /// The file, or a name for a text that is no file.
+    /// The file, or the folder with [`entries`](Self::entries), or a name for a text that is
+    /// neither.
     pub path: String,
+    /// Which files of the folder are meant, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Entries>,
     /// The text itself, if it is not to be read from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Bytes>,
@@ -54,8 +59,8 @@ impl Source {
     /// A file.
     #[must_use]
     pub fn file(provider: Provider, level: Level, path: impl Into<String>) -> Self {
-        let (text, constants, plugin) = (None, BTreeMap::new(), None);
-        Self { provider, level, path: path.into(), text, constants, plugin }
+        let (entries, text, constants, plugin) = (None, None, BTreeMap::new(), None);
+        Self { provider, level, path: path.into(), entries, text, constants, plugin }
     }
 
     /// A configuration given as text; `name` stands for it where a file would be named.
@@ -123,14 +128,15 @@ impl Places {
         let mut providers: Vec<Provider> = Provider::ALL.to_vec();
         providers.sort_by_key(|provider| core::cmp::Reverse(provider.priority()));
         let mut sources: Vec<Source> = Vec::new();
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut known: BTreeMap<(String, Option<Entries>), usize> = BTreeMap::new();
         for provider in providers {
             for file in provider.tool().files {
-                for path in self.paths(file.places) {
-                    let source = Source::file(provider, file.level, path);
-                    match known.get(&source.path).and_then(|at| sources.get_mut(*at)) {
+                for (path, entries) in self.paths(file.places) {
+                    let place = (path.clone(), entries.clone());
+                    let source = Source { entries, ..Source::file(provider, file.level, path) };
+                    match known.get(&place).and_then(|at| sources.get_mut(*at)) {
                         None => {
-                            known.insert(source.path.clone(), sources.len());
+                            known.insert(place, sources.len());
                             sources.push(source);
                         }
                         Some(before) if before.level == Level::Project => *before = source,
@@ -144,10 +150,12 @@ impl Places {
 
     /// Where a file is: at the first of its places whose start is known; `<up>` is the project
     /// and each folder above it up to the repository's.
-    fn paths(&self, places: &[&str]) -> Vec<String> {
+    fn paths(&self, places: &[&str]) -> Vec<(String, Option<Entries>)> {
         for place in places {
+            let (place, entries) = Entries::split(place);
             if let Some(rest) = place.strip_prefix("<up>") {
-                return self.folders_up().map(|folder| format!("{folder}{rest}")).collect();
+                let path = |folder| (format!("{folder}{rest}"), entries.clone());
+                return self.folders_up().map(path).collect();
             }
             let parts: Option<Vec<&str>> = place.split('/').map(|part| self.part(part)).collect();
             // From a place that is not absolute a project's file could pass for the user's.
@@ -156,7 +164,7 @@ impl Places {
                     0 => part.trim_end_matches('/'),
                     _ => part,
                 });
-                return Vec::from([trimmed.collect::<Vec<_>>().join("/")]);
+                return Vec::from([(trimmed.collect::<Vec<_>>().join("/"), entries)]);
             }
         }
         Vec::new()

@@ -210,6 +210,9 @@ impl Hub {
             Fact::ApprovalsRead { read, approved } => {
                 self.handle_approvals_read(now, read, approved, out);
             }
+            Fact::FolderListed { read, listed } => {
+                self.handle_folder_listed(now, read, &listed, out);
+            }
             Fact::FilesChanged => self.handle_files_changed(now),
             Fact::CacheRead { read, found, age_ms } => {
                 self.handle_cache_read(read, found, age_ms, out);

@@ -5,6 +5,7 @@
 //! every change made before it was asked for (G53).
 
 mod further;
+mod reads;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -18,7 +19,6 @@ use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, Skip};
 use crate::held::Held;
 use crate::id::{OpId, ReadId, ServerName};
-use crate::input::Found;
 use crate::outbox::Outbox;
 use crate::time::Timestamp;
 
@@ -149,65 +149,16 @@ impl Hub {
             if part.is_none() {
                 let read = ReadId::new(self.next_read.next());
                 reading.missing.insert(read, at);
-                let bytes_max = options.setting.limits.config_bytes as u64;
-                out.command(Command::ReadConfig { read, path: source.path.clone(), bytes_max });
+                out.command(reads::order(read, source, &options.setting.limits));
             }
             reading.parts.push(part);
         }
         if let Some(path) = options.organisation.clone() {
             let read = ReadId::new(self.next_read.next());
             reading.rules = Some(read);
-            let bytes_max = options.setting.limits.config_bytes as u64;
-            out.command(Command::ReadConfig { read, path, bytes_max });
+            out.command(reads::order_file(read, path, &options.setting.limits));
         }
         self.reading = Some(reading);
-        self.apply_if_complete(now, out);
-    }
-
-    pub(super) fn handle_config_read(
-        &mut self,
-        now: Timestamp,
-        read: ReadId,
-        origin: Option<String>,
-        found: Found,
-        out: &mut Outbox,
-    ) {
-        let rules = self.reading.as_mut().filter(|reading| reading.rules == Some(read));
-        if let (Some(reading), Some(path)) = (rules, &self.options.organisation) {
-            reading.rules = None;
-            reading.organisation = Organisation::read(path, &found);
-            return self.apply_if_complete(now, out);
-        }
-        let reading = self.reading.as_mut();
-        let Some((reading, at)) = reading.and_then(|reading| {
-            let at = reading.missing.remove(&read)?;
-            Some((reading, at))
-        }) else {
-            self.stale_facts += 1;
-            return;
-        };
-        let options = alloc::sync::Arc::clone(&self.options);
-        let Some(source) = reading.source(at, &options.sources) else { return };
-        match &found {
-            Found::Content(_) => reading.legible += 1,
-            Found::Unreadable(why) => {
-                let why = || alloc::format!("{}: {why}", source.path);
-                reading.unreadable.get_or_insert_with(why);
-            }
-            Found::Nothing => {}
-        }
-        if let Some(part) = reading.parts.get_mut(at) {
-            let around = options.surroundings();
-            let said = config::parse::found_in(&source, origin.as_deref(), &found, around);
-            let said = self.last_good.settle(&source, &found, said);
-            let led = said.further.clone();
-            *part = Some(said);
-            let first = options.sources.len() + reading.further.len();
-            for (read, path) in reading.lead(at, first, led, &mut self.next_read) {
-                let bytes_max = options.setting.limits.config_bytes as u64;
-                out.command(Command::ReadConfig { read, path, bytes_max });
-            }
-        }
         self.apply_if_complete(now, out);
     }
 
@@ -244,9 +195,11 @@ impl Hub {
 
     /// Ends a reading: what it says is followed.
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
-        let Some(Reading { reloads, reach, early, forbidden, .. }) = self.reading.take() else {
+        let Some(Reading { reloads, reach, early, forbidden, further, .. }) = self.reading.take()
+        else {
             return;
         };
+        self.watch_only(further.into_iter().map(|(_, source)| source.path), out);
         self.forbidden = forbidden;
         self.problems.set_configured(resolved.problems, out);
         self.fates = resolved.fates.into();

@@ -4,16 +4,16 @@
 //! nothing more was said for a while, and what differs is followed. So 50 changes in a second, or
 //! a file that was written anew with what it said before, come to nothing.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use crate::config::Source;
 use crate::config::parse::Reading;
+use crate::config::{Entries, Source};
 use crate::error::{Category, Problem, Severity};
 use crate::held::Held;
 use crate::id::ServerName;
-use crate::input::Found;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 
@@ -33,33 +33,32 @@ struct Storm {
 /// What is watched and what was said of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watching {
-    /// Whether the driver was told to watch.
-    ordered: bool,
+    /// What the driver was told to watch, once it was.
+    ordered: Option<BTreeSet<String>>,
     storm: Option<Storm>,
 }
 
 /// What each source said when it could be read last.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "_explore", derive(Hash))]
-pub(super) struct LastGood(BTreeMap<String, Held<Reading>>);
+pub(super) struct LastGood(BTreeMap<(String, Option<Entries>), Held<Reading>>);
 
 impl LastGood {
     /// What counts of a source that was just read: what it says, or, while it cannot be read or
-    /// is half-written, what it said before.
-    pub(super) fn settle(&mut self, source: &Source, found: &Found, reading: Reading) -> Reading {
-        let whole = match found {
-            Found::Nothing => true,
-            Found::Unreadable(_) => false,
-            Found::Content(_) => reading.is_whole(),
-        };
+    /// is half-written and so not whole, what it said before.
+    pub(super) fn settle(&mut self, source: &Source, whole: bool, reading: Reading) -> Reading {
+        let key = (source.path.clone(), source.entries.clone());
         if whole {
-            self.0.insert(source.path.clone(), Held::new(reading.clone()));
+            self.0.insert(key, Held::new(reading.clone()));
             return reading;
         }
-        let Some(good) = self.0.get(&source.path) else { return reading };
+        let Some(good) = self.0.get(&key) else { return reading };
         let mut counts = Reading::clone(good);
         counts.problems = reading.problems;
-        if !counts.definitions.is_empty() || !counts.disabled.is_empty() {
+        let says = |it: &Reading| {
+            !it.definitions.is_empty() || !it.disabled.is_empty() || !it.further.is_empty()
+        };
+        if says(&counts) {
             counts.problems.push(still_counts(source));
         }
         counts
@@ -106,20 +105,51 @@ impl Watching {
 }
 
 impl Hub {
-    /// Has the files watched, once, before they are read the first time: no change is missed.
+    /// Has the files watched, before they are read the first time: no change is missed.
     pub(super) fn watch_files(&mut self, out: &mut Outbox) {
-        if self.watching.ordered || self.options.policy.watch == Watch::Off {
-            return;
+        if self.watching.ordered.is_none() {
+            self.order_watch(self.named_files(), out);
         }
-        self.watching.ordered = true;
+    }
+
+    /// Has files watched that some lead to, before they are read.
+    pub(super) fn watch_too(&mut self, led: &[Source], out: &mut Outbox) {
+        let Some(ordered) = &self.watching.ordered else { return };
+        let paths = led.iter().map(|source| &source.path);
+        let new: Vec<String> = paths.filter(|path| !ordered.contains(*path)).cloned().collect();
+        if !new.is_empty() {
+            let all = ordered.iter().cloned().chain(new).collect();
+            self.order_watch(all, out);
+        }
+    }
+
+    /// Has what nothing leads to any more watched no more.
+    pub(super) fn watch_only(&mut self, led: impl Iterator<Item = String>, out: &mut Outbox) {
+        let Some(ordered) = &self.watching.ordered else { return };
+        let mut all = self.named_files();
+        all.extend(led);
+        if *ordered != all {
+            self.order_watch(all, out);
+        }
+    }
+
+    fn named_files(&self) -> BTreeSet<String> {
         let files = self.options.sources.iter().filter(|source| source.text.is_none());
         let paths = files.map(|source| &source.path).chain(&self.options.organisation);
-        out.command(Command::Watch { paths: paths.cloned().collect() });
+        paths.cloned().collect()
+    }
+
+    fn order_watch(&mut self, paths: BTreeSet<String>, out: &mut Outbox) {
+        if self.options.policy.watch == Watch::Off {
+            return;
+        }
+        out.command(Command::Watch { paths: paths.iter().cloned().collect() });
+        self.watching.ordered = Some(paths);
     }
 
     /// Something of the files that are watched changed.
     pub(super) fn handle_files_changed(&mut self, now: Timestamp) {
-        if !self.watching.ordered || self.stopping {
+        if self.watching.ordered.is_none() || self.stopping {
             self.stale_facts += 1;
             return;
         }

@@ -7,7 +7,7 @@ use tidegate_core::error::{CallError, Exit};
 use tidegate_core::event::{Event, OpResult, Outcome, ServerState, Skip};
 use tidegate_core::hub::policy::Watch;
 use tidegate_core::id::{OpId, ServerName};
-use tidegate_core::input::{Fact, Found, Request};
+use tidegate_core::input::{Fact, Found, Listed, Request};
 use tidegate_core::options::Options;
 
 use crate::play::{Play, file_options, read_of};
@@ -145,6 +145,8 @@ fn a_definition_that_moves_between_user_and_project_is_approved_or_not_where_it_
                 let found = config(r#"{"mcpServers":{"a":{"command":"a"}}}"#);
                 let found = if path.starts_with(place) { found } else { Found::Nothing };
                 play.io(Fact::ConfigRead { read, origin: None, found });
+            } else if let Command::ListFolder { read, .. } = command {
+                play.io(Fact::FolderListed { read, listed: Listed::Nothing });
             }
         }
         if let Some(Command::ReadApprovals { read }) = play.take_commands().pop() {

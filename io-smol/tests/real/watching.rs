@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_lite::future;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_core::bytes::Json;
 use tidegate_core::config::edit::Edit;
-use tidegate_core::config::{Level, Provider, Source};
+use tidegate_core::config::{Entries, Level, Provider, Source};
 use tidegate_core::event::ServerState;
 use tidegate_core::hub::policy::Watch;
 use tidegate_core::options::Options;
@@ -112,5 +112,38 @@ fn fifty_touches_are_read_a_few_times_and_restart_nothing() {
     .unwrap();
     let reads = reads(&project);
     assert!((2..=8).contains(&reads), "{reads} reads");
+    project.check_nothing_left(LIMIT);
+}
+
+/// Issue 4, item 8: a folder of files, and files that another one leads to, those too that do
+/// not exist yet.
+#[test]
+fn files_in_a_folder_and_files_that_are_led_to_are_followed() {
+    let project = Project::new();
+    let path = |name: &str| project.path().join(name).to_str().unwrap().to_owned();
+    let folder = Source {
+        entries: Some(Entries::Ending(vec![".json".into()])),
+        ..Source::file(Provider::ContinueJson, Level::User, path("blocks"))
+    };
+    let registry = path("installed_plugins.json");
+    let plugins = Source::file(Provider::ClaudePlugin, Level::User, registry.as_str());
+    let mut options = Options::new(project.path().to_str().unwrap(), vec![folder, plugins]);
+    options.policy.watch = Watch::follow();
+    let settings = Settings::new(options).with_trace(project.path().join("trace"));
+    let (host, driver) = open(settings).unwrap();
+    block_on(driver, async {
+        host.start().await;
+        fs::create_dir(path("blocks")).unwrap();
+        fs::write(path("blocks/one.json"), project.server(&[]).to_string()).unwrap();
+        connected(&host, "one").await;
+        let installed = json!({"plugins": {"p@m": [{"installPath": path("plugin")}]}});
+        fs::write(&registry, installed.to_string()).unwrap();
+        add(Path::new(&path("plugin/.mcp.json")), "x", &project.server(&[]));
+        connected(&host, "p:x").await;
+        add(Path::new(&path("plugin/.mcp.json")), "y", &project.server(&[]));
+        connected(&host, "p:y").await;
+        host.shutdown().await;
+    })
+    .unwrap();
     project.check_nothing_left(LIMIT);
 }

@@ -217,6 +217,7 @@ fn fact_name(input: &Input) -> &'static str {
     let Input::Io(fact) = input else { return "a request" };
     match fact {
         Fact::ConfigRead { .. } => "config read",
+        Fact::FolderListed { .. } => "folder listed",
         Fact::FilesChanged => "files changed",
         Fact::ApprovalsRead { .. } => "approvals read",
         Fact::CacheRead { .. } => "cache read",

@@ -6,7 +6,7 @@ use tidegate_core::command::Command;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::event::Event;
 use tidegate_core::id::{ConnId, ReadId};
-use tidegate_core::input::{Fact, Found, Input};
+use tidegate_core::input::{Fact, Found, Input, Listed};
 use tidegate_core::time::Timestamp;
 
 use super::{Breach, Law, Seen};
@@ -67,7 +67,7 @@ pub(crate) fn check_stale(
     })
 }
 
-fn about(conn: ConnId) -> [Fact; 9] {
+fn about(conn: ConnId) -> [Fact; 10] {
     let read = ReadId::new(u64::MAX);
     [
         Fact::Opened { conn, pid: None },
@@ -77,6 +77,7 @@ fn about(conn: ConnId) -> [Fact; 9] {
         Fact::OpenFailed { conn, error: OpenError::NotExecutable { command: "x".into() } },
         Fact::Closed { conn, exit: Exit::Unknown },
         Fact::ConfigRead { read, origin: None, found: Found::Nothing },
+        Fact::FolderListed { read, listed: Listed::Nothing },
         Fact::ApprovalsRead { read, approved: BTreeSet::new() },
         Fact::CacheRead { read, found: Found::Nothing, age_ms: 0 },
     ]

@@ -136,6 +136,7 @@ impl Conns {
     fn note(&mut self, fact: &Fact, fired: bool, limits: &Limits) {
         let (conn, ends) = match fact {
             Fact::ConfigRead { .. }
+            | Fact::FolderListed { .. }
             | Fact::FilesChanged
             | Fact::ApprovalsRead { .. }
             | Fact::CacheRead { .. }
@@ -167,6 +168,7 @@ impl Conns {
     fn order(&mut self, command: &Command, now: Timestamp) -> Result<(), Breach> {
         let (conn, rung) = match command {
             Command::ReadConfig { .. }
+            | Command::ListFolder { .. }
             | Command::Watch { .. }
             | Command::ReadApprovals { .. }
             | Command::ReadCache { .. }

@@ -167,7 +167,11 @@ impl Gates {
             Some(Input::Host(Request::Start { op })) => {
                 self.shut.insert(*op, Shut { since: seen.now, armed: None, needed: true });
             }
-            Some(Input::Io(Fact::ConfigRead { read, .. } | Fact::ApprovalsRead { read, .. })) => {
+            Some(Input::Io(
+                Fact::ConfigRead { read, .. }
+                | Fact::FolderListed { read, .. }
+                | Fact::ApprovalsRead { read, .. },
+            )) => {
                 self.reading.remove(&read.number());
             }
             Some(Input::Io(Fact::CacheRead { read, .. })) => {
@@ -181,7 +185,9 @@ impl Gates {
         }
         for command in seen.commands {
             match command {
-                Command::ReadConfig { read, .. } | Command::ReadApprovals { read } => {
+                Command::ReadConfig { read, .. }
+                | Command::ListFolder { read, .. }
+                | Command::ReadApprovals { read } => {
                     self.reading.insert(read.number());
                 }
                 Command::ReadCache { read, .. } => {

@@ -157,7 +157,7 @@ impl Starts {
                     past.let_go = past.let_go.filter(|how| *how != LetGo::WithAll);
                 }
             }
-            Some(Input::Io(Fact::ConfigRead { .. } | Fact::ApprovalsRead { .. })) => {
+            Some(Input::Io(fact)) if is_of_configuration(fact) => {
                 for server in &seen.status.servers {
                     let past = self.servers.entry(server.name.clone()).or_default();
                     past.ask = past.ask.max(Some(Ask::Configuration));
@@ -251,12 +251,7 @@ impl Past {
         let owed = match self.ask.take() {
             Some(Ask::ByName) => true,
             Some(Ask::Configuration) => self.lost_at.is_none() || other,
-            None => {
-                let read = |fact: &Fact| {
-                    matches!(fact, Fact::ConfigRead { .. } | Fact::ApprovalsRead { .. })
-                };
-                matches!(seen.input, Some(Input::Io(fact)) if read(fact))
-            }
+            None => matches!(seen.input, Some(Input::Io(fact)) if is_of_configuration(fact)),
         };
         if owed {
             (self.automatic, self.lost_at) = (0, None);
@@ -277,4 +272,9 @@ impl Past {
             format!("{server} was started by itself {} times (G50)", self.automatic)
         })
     }
+}
+
+/// Whether a fact may end a reading of the configuration.
+const fn is_of_configuration(fact: &Fact) -> bool {
+    matches!(fact, Fact::ConfigRead { .. } | Fact::FolderListed { .. } | Fact::ApprovalsRead { .. })
 }

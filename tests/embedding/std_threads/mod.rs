@@ -18,7 +18,7 @@ use tidegate_core::error::{CallError, OpenError};
 use tidegate_core::event::{Event, Outcome, StartReport};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, ConnId, OpId};
-use tidegate_core::input::{Fact, Found, Input, NewCall, Request, Target};
+use tidegate_core::input::{Fact, Found, Input, Listed, NewCall, Request, Target};
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
@@ -177,6 +177,10 @@ impl Owner {
                     let found = system::find(&path, bytes_max);
                     tell(&inbox, Fact::ConfigRead { read, origin: None, found });
                 });
+            }
+            // Every file is named by this kind of host.
+            Command::ListFolder { read, .. } => {
+                self.happened(Fact::FolderListed { read, listed: Listed::Nothing });
             }
             Command::ReadApprovals { read } => {
                 let approved = std::collections::BTreeSet::new();

@@ -22,5 +22,8 @@ pub(super) const AGENT: Tool = Tool {
     display: "Amazon Q agent",
     priority: 40,
     dialect: Dialect { dedicated: false, ..DIALECT },
-    files: &[],
+    files: &[
+        project(&["<project>/.amazonq/cli-agents/*.json"]),
+        user(&["~/.aws/amazonq/cli-agents/*.json"]),
+    ],
 };

@@ -17,10 +17,14 @@ pub(in crate::config) struct Dialect {
     pub(in crate::config) dedicated: bool,
     /// Whether the whole file may be the map of servers.
     pub(in crate::config) bare: bool,
+    /// Whether the whole file may be one entry, with the name of the file.
+    pub(in crate::config) single: bool,
     /// The language, unless the name of the file says another one.
     pub(in crate::config) language: Language,
     /// The widest syntax that the tool itself reads.
     pub(in crate::config) syntax: Syntax,
+    /// The variable that stands for the folder of a file, where each has one of its own.
+    pub(in crate::config) folder: Option<&'static str>,
     /// The placeholders it fills in.
     pub(in crate::config) variables: Variables,
     /// What an address without a type means.
@@ -45,8 +49,10 @@ impl Dialect {
         sections: &["mcpServers"],
         dedicated: true,
         bare: false,
+        single: false,
         language: Language::Json,
         syntax: Syntax::Json,
+        folder: None,
         variables: Variables::Braces,
         address: AddressAlone::Auto,
         fields: &[],

@@ -14,6 +14,7 @@ pub(super) const TOOL: Tool = Tool {
     dialect: Dialect {
         dedicated: false,
         syntax: Syntax::Jsonc,
+        folder: Some("extensionPath"),
         variables: Variables::Dollar,
         fields: &[("includeTools", Field::Include), ("excludeTools", Field::Exclude)],
         silent: &[
@@ -27,7 +28,13 @@ pub(super) const TOOL: Tool = Tool {
         switches,
         ..Dialect::USUAL
     },
-    files: &[project(&["<project>/.gemini/settings.json"]), user(&["~/.gemini/settings.json"])],
+    files: &[
+        project(&["<project>/.gemini/settings.json"]),
+        user(&["~/.gemini/settings.json"]),
+        // What an extension brings loses to what the user says.
+        project(&["<project>/.gemini/extensions/*/gemini-extension.json"]),
+        user(&["~/.gemini/extensions/*/gemini-extension.json"]),
+    ],
 };
 
 fn switches(root: &[Member<'_>], _: &str) -> Switches {

@@ -138,6 +138,8 @@ providers! {
     Roo "roo" = roo::TOOL;
     /// Continue.
     Continue "continue" = r#continue::TOOL;
+    /// Continue, a block that is JSON.
+    ContinueJson "continue-json" = r#continue::JSON;
     /// Goose.
     Goose "goose" = goose::TOOL;
     /// GitHub Copilot CLI.

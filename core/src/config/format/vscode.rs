@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     files: &[
         project(&["<project>/.vscode/mcp.json"]),
         user(&["<config>/Code/User/mcp.json"]),
+        user(&["<config>/Code/User/profiles/*/mcp.json"]),
         user(&["<config>/Code - Insiders/User/mcp.json"]),
         user(&["<config>/VSCodium/User/mcp.json"]),
         user(&["<config>/Code/User/settings.json"]),

@@ -11,7 +11,7 @@ use super::super::format::dialect::{Dialect, Field};
 use super::super::registry;
 use super::super::report::Report;
 use super::super::secret;
-use super::super::section::{self, Section, Sections};
+use super::super::section::{self, Section, Sections, Where};
 use super::super::source::{Source, Surroundings};
 use super::super::syntax::{Member, Node, Value, last};
 use super::super::template::Role;
@@ -27,7 +27,7 @@ const LISTS: [&str; 4] = ["disabledServers", "disabledMcpServers", "allowed", "e
 pub(super) struct File<'r, 'e> {
     redactor: &'r mut Redactor,
     dialect: &'static Dialect,
-    project: &'r str,
+    place: Where<'r>,
     constants: BTreeMap<String, String>,
     edits: &'r mut Edits<'e>,
     is_registry: bool,
@@ -36,14 +36,15 @@ pub(super) struct File<'r, 'e> {
 impl<'r, 'e> File<'r, 'e> {
     pub(super) fn new(
         redactor: &'r mut Redactor,
-        source: &Source,
+        source: &'r Source,
         dialect: &'static Dialect,
         surroundings: Surroundings<'r>,
         edits: &'r mut Edits<'e>,
     ) -> Self {
         let constants = entry::constants(source, dialect, surroundings);
         let is_registry = registry::is_registry(source);
-        Self { redactor, dialect, project: surroundings.project, constants, edits, is_registry }
+        let place = Where { file: &source.path, project: surroundings.project };
+        Self { redactor, dialect, place, constants, edits, is_registry }
     }
 
     /// Redacts all of a registry but what leads to other files.
@@ -68,7 +69,7 @@ impl<'r, 'e> File<'r, 'e> {
         }
         let mut unheard = Report { file: "", problems: Vec::new() };
         let Sections::Found(sections) =
-            section::find(members, self.dialect, self.project, &mut unheard)
+            section::find(members, self.dialect, self.place, &mut unheard)
         else {
             return self.outside(members, &[]);
         };

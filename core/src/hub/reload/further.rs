@@ -1,9 +1,8 @@
-//! The files that files lead to: they are read after those, and stand in their places.
+//! The files that sources lead to: they are read after those, and stand in their places.
 //!
-//! Floor 4.
+//! Floor 4. A file that was led to may lead to others.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Reading;
@@ -15,15 +14,16 @@ impl Reading {
     /// What the sources say, so many of them, each followed by the files that it leads to.
     pub(super) fn in_order(&mut self, sources: usize) -> Vec<config::parse::Reading> {
         let mut parts = core::mem::take(&mut self.parts);
-        let further = parts.split_off(sources.min(parts.len()));
-        let mut below: BTreeMap<usize, Vec<config::parse::Reading>> = BTreeMap::new();
-        for (part, (at, _)) in further.into_iter().zip(&self.further) {
-            below.entry(*at).or_default().extend(part);
+        let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, (at, _)) in self.further.iter().enumerate() {
+            below.entry(*at).or_default().push(sources + place);
         }
         let mut all = Vec::new();
-        for (at, part) in parts.into_iter().enumerate() {
-            all.extend(part);
-            all.extend(below.remove(&at).unwrap_or_default());
+        // What comes next is the last.
+        let mut next: Vec<usize> = (0..sources).rev().collect();
+        while let Some(at) = next.pop() {
+            all.extend(parts.get_mut(at).and_then(Option::take));
+            next.extend(below.remove(&at).into_iter().flatten().rev());
         }
         all
     }
@@ -42,12 +42,12 @@ impl Reading {
         first: usize,
         files: Vec<Source>,
         next: &mut Counter,
-    ) -> Vec<(ReadId, String)> {
+    ) -> Vec<(ReadId, Source)> {
         let mut reads = Vec::new();
         for (place, source) in files.into_iter().enumerate() {
             let read = ReadId::new(next.next());
             self.missing.insert(read, first + place);
-            reads.push((read, source.path.clone()));
+            reads.push((read, source.clone()));
             self.further.push((at, source));
             self.parts.push(None);
         }
