@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use tidegate_core::config::Places;
+use tidegate_core::config::{Filters, Places, Provider};
+use tidegate_core::id::ServerName;
 use tidegate_smol::places::Directories;
 
 use crate::exit::Trouble;
@@ -65,6 +66,10 @@ pub(crate) struct Global {
     /// Leave this server out; may be repeated [default: none is left out]
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) exclude: Vec<String>,
+    /// Leave out what this tool's files define, by its id as in `sources --json`; may be repeated.
+    /// "disabledProviders" in your own mcp.json does so for good [default: none is left out]
+    #[arg(long, value_name = "TOOL", global = true, value_parser = provider)]
+    pub(crate) without: Vec<Provider>,
     /// How long to wait for live answers before cached tools are offered; 0 answers at once from
     /// the cache [default: 250]
     #[arg(long, value_name = "MS", global = true)]
@@ -111,6 +116,15 @@ impl Global {
         Directories::find().map_err(|error| Trouble::Usage(error.to_string()))
     }
 
+    /// What is left out of what the files define.
+    pub(crate) fn filters(&self) -> Filters {
+        Filters {
+            exclude: self.exclude.iter().map(|name| ServerName::new(name)).collect(),
+            disabled_providers: self.without.iter().copied().collect(),
+            ..Filters::default()
+        }
+    }
+
     /// The project, and where its configuration is looked for.
     ///
     /// # Errors
@@ -121,6 +135,14 @@ impl Global {
             .places(cwd, &self.config)
             .map_err(|error| Trouble::Usage(format!("--cwd {}: {error}", cwd.display())))
     }
+}
+
+/// A tool, by its id.
+fn provider(id: &str) -> Result<Provider, String> {
+    Provider::named(id).ok_or_else(|| {
+        let known = Provider::ALL.iter().map(|provider| provider.id());
+        format!("the tools are {}", known.collect::<Vec<_>>().join(", "))
+    })
 }
 
 /// What to do.
@@ -216,8 +238,8 @@ pub(crate) struct ListArgs {
     /// Show the input schema of each tool [default: names and descriptions]
     #[arg(long)]
     pub(crate) schema: bool,
-    /// Exit with 1 if a server failed or something configured cannot be used [default: exit
-    /// with 0]
+    /// Exit with 1 if a server failed, waits for your approval, is forbidden or cannot be started,
+    /// or if something configured cannot be used [default: exit with 0]
     #[arg(long)]
     pub(crate) strict: bool,
 }

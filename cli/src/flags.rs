@@ -15,21 +15,28 @@ const USELESS: [(&str, &[&str]); 12] = [
     ("enable", &RUNS),
     ("disable", &RUNS),
     // What `--timeout` is for one run elsewhere is written down here.
-    ("set", &["server", "exclude", "gate", "trust-project", "trace"]),
-    ("sources", &RUNS),
-    ("doctor", &RUNS),
-    ("trust", &RUNS),
+    ("set", &["server", "exclude", "without", "gate", "trust-project", "trace"]),
+    // What is left out is left out of what these show, too.
+    ("sources", &VIEWS),
+    ("doctor", &VIEWS),
+    ("trust", &VIEWS),
     ("schema", &ALL),
-    ("demo", &["config", "cwd", "server", "exclude", "gate", "timeout", "trust-project"]),
+    (
+        "demo",
+        &["config", "cwd", "server", "exclude", "without", "gate", "timeout", "trust-project"],
+    ),
     ("replay", &ALL),
     ("timeline", &ALL),
 ];
 
 /// The flags that are for runs, of no use to a command that reads and changes files.
-const RUNS: [&str; 6] = ["server", "exclude", "gate", "timeout", "trust-project", "trace"];
+const RUNS: [&str; 7] =
+    ["server", "exclude", "without", "gate", "timeout", "trust-project", "trace"];
+/// The same for one that shows what a run would make of the files.
+const VIEWS: [&str; 5] = ["server", "gate", "timeout", "trust-project", "trace"];
 /// Those and the flags that say where files are.
-const ALL: [&str; 8] =
-    ["config", "cwd", "server", "exclude", "gate", "timeout", "trust-project", "trace"];
+const ALL: [&str; 9] =
+    ["config", "cwd", "server", "exclude", "without", "gate", "timeout", "trust-project", "trace"];
 
 fn useless(command: &str) -> &'static [&'static str] {
     USELESS.iter().find(|(name, _)| *name == command).map_or(&[], |(_, flags)| flags)
@@ -46,6 +53,7 @@ pub(crate) fn check(global: &Global, command: &Command) -> Result<(), Trouble> {
         "cwd" => global.cwd.is_some(),
         "server" => !global.server.is_empty(),
         "exclude" => !global.exclude.is_empty(),
+        "without" => !global.without.is_empty(),
         "gate" => global.gate.is_some(),
         "timeout" => global.timeout.is_some(),
         "trust-project" => global.trust_project,

@@ -80,7 +80,7 @@ impl Plan {
             .collect();
         options.forward_stderr = global.verbose;
         let policy = &mut options.policy;
-        policy.filters.exclude.extend(global.exclude.iter().map(|name| ServerName::new(name)));
+        policy.filters = global.filters();
         policy.gate_ms = global.gate_ms();
         if let Some(ms) = global.timeout {
             policy.connect_ms = ms;

@@ -162,6 +162,17 @@ impl Runtime {
         self.hub.fates()
     }
 
+    /// The keys in definitions of the Exa search that [`Filters::exa`] leaves out, one for each
+    /// that has one, in the order of precedence: what a host with that search built in takes for
+    /// `EXA_API_KEY` if that is not set (seed runtime 1.8). Secrets, as the files have them:
+    /// neither a variable nor a command in their place is filled in.
+    ///
+    /// [`Filters::exa`]: crate::config::Filters::exa
+    #[must_use]
+    pub fn exa_keys(&self) -> &[String] {
+        self.hub.exa_keys()
+    }
+
     /// What the runtime knows about its servers.
     #[must_use]
     pub fn status(&self) -> Status {

@@ -101,7 +101,7 @@ fn findings(files: &Files, granted: &BTreeSet<Approval>) -> Vec<Finding> {
         .iter()
         .map(|problem| Finding { problem: problem.clone(), mend: mend(problem).map(String::from) });
     let servers = files.resolved.definitions.iter();
-    let runs = |it: &&Definition| it.enabled && !files.forbidden.contains_key(&it.name);
+    let runs = |it: &&Definition| it.enabled && !files.resolved.forbidden.contains_key(&it.name);
     let of_server = |it| literals(it).into_iter().chain(obstacle(files, it, granted));
     told.chain(servers.filter(runs).flat_map(of_server)).collect()
 }

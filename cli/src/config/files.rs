@@ -1,16 +1,14 @@
 //! The files of this run, what they say together, and which of them may be changed.
 
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::slice;
 
 use tidegate_core::config::consent::Consent;
 use tidegate_core::config::edit::{Edit, EditError};
-use tidegate_core::config::organisation::Organisation;
 use tidegate_core::config::parse::Reading;
-use tidegate_core::config::resolve::{Resolved, resolve};
-use tidegate_core::config::{Definition, Level, Places, Provider, Source};
+use tidegate_core::config::resolve::{Resolved, Rules, resolve_with};
+use tidegate_core::config::{Definition, Filters, Level, Places, Provider, Source};
 use tidegate_core::id::ServerName;
 use tidegate_core::limits::Limits;
 use tidegate_smol::config_file::{self, ConfigFileError};
@@ -40,8 +38,8 @@ pub(crate) struct Files {
     pub(crate) readings: Vec<Reading>,
     /// What all of them say together.
     pub(crate) resolved: Resolved,
-    /// The servers that the organisation forbids, and why.
-    pub(crate) forbidden: BTreeMap<ServerName, String>,
+    /// What is left out.
+    filters: Filters,
     /// How paths are shortened for people.
     pub(crate) short: Short,
 }
@@ -62,7 +60,7 @@ impl Files {
             sources,
             readings: Vec::new(),
             resolved: Resolved::default(),
-            forbidden: BTreeMap::new(),
+            filters: global.filters(),
             short,
         };
         files.refresh();
@@ -71,23 +69,14 @@ impl Files {
 
     /// Reads them again.
     pub(crate) fn refresh(&mut self) {
-        let limits = Limits::default();
         let all = config_file::read_all(&self.places, &self.places.sources());
         (self.sources, self.readings) = all.into_iter().unzip();
-        self.resolved = resolve(self.readings.clone(), limits.servers);
-        self.heed(&config_file::organisation());
-    }
-
-    /// Finds what the organisation forbids, as a run does.
-    fn heed(&mut self, organisation: &Organisation) {
-        self.forbidden.clear();
-        self.resolved.problems.extend(organisation.problem());
-        for definition in &self.resolved.definitions {
-            if let Some(refusal) = organisation.refusal(definition) {
-                self.forbidden.insert(definition.name.clone(), refusal.message.clone());
-                self.resolved.problems.push(refusal);
-            }
-        }
+        let rules = Rules {
+            filters: &self.filters,
+            organisation: &config_file::organisation(),
+            servers_max: Limits::default().servers,
+        };
+        self.resolved = resolve_with(self.readings.clone(), rules);
     }
 
     /// What the user approved; nothing if that cannot be read, and why.
@@ -285,34 +274,5 @@ impl EditTrouble {
         let told = visible::one_line(&self.0.to_string()).into_owned();
         let tip = if tip.is_empty() { String::new() } else { format!("\n  Tip: {tip}") };
         Trouble::Failed(format!("Failed to {to} server: {told}{tip}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tidegate_core::config::parse;
-    use tidegate_core::input::Found;
-
-    use super::*;
-
-    /// What a run would not start is not said to be used.
-    #[test]
-    fn what_the_organisation_forbids_is_known_with_its_reason() {
-        let text = r#"{"mcpServers":{"good":{"command":"g"},"bad":{"command":"b"}}}"#;
-        let reading = parse::read(&Source::inline("test", text), text.as_bytes());
-        let mut files = Files {
-            places: Places::default(),
-            state: None,
-            sources: Vec::new(),
-            readings: Vec::new(),
-            resolved: resolve(vec![reading], 10),
-            forbidden: BTreeMap::new(),
-            short: Short::new("/".as_ref()),
-        };
-        let rules = Found::Content(r#"{"deny":[{"name":"bad"}]}"#.into());
-        files.heed(&Organisation::read("/rules", &rules));
-        let names: Vec<&str> = files.forbidden.keys().map(ServerName::as_str).collect();
-        assert_eq!(names, ["bad"], "{:?}", files.forbidden);
-        assert_eq!(files.resolved.problems.len(), 1);
     }
 }

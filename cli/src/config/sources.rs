@@ -92,11 +92,10 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
             fate: &told.fate,
             because: because(told),
             approved: approved(files, told, granted),
-            forbidden: files
-                .forbidden
-                .get(&told.server)
-                .filter(|_| told.fate == Fate::Active)
-                .map(String::as_str),
+            forbidden: match &told.fate {
+                Fate::Forbidden { message } => Some(message.as_str()),
+                _ => None,
+            },
         });
         let broken = |problem: &&Problem| problem.severity == Severity::Error;
         let why = reading.problems.iter().find(broken).filter(|_| state == "unreadable");
@@ -218,6 +217,10 @@ fn fate(server: &Server<'_>, files: &Files) -> (Tone, String) {
             let at = files.short.line(&by.path, Some(by.line));
             let why = server.because.as_deref().map(|why| format!("; {why}")).unwrap_or_default();
             (Tone::Faint, format!("not used: the definition in {at} is{why}"))
+        }
+        Fate::Overlay { on } => {
+            let at = files.short.line(&on.path, Some(on.line));
+            (Tone::Faint, format!("only switches the definition in {at}"))
         }
         Fate::Invalid { message } => (Tone::Bad, line(message)),
         Fate::Surplus => (Tone::Bad, "not used: there are too many servers".into()),

@@ -47,6 +47,9 @@ pub struct Definition {
     /// What stands for variables of the tool itself: `workspaceFolder`, `CLAUDE_PLUGIN_ROOT`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, String>,
+    /// Whether it says no more than whether a server is on that a weaker file of its tool defines.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub overlay: bool,
     /// Where it stands.
     pub source: SourceRef,
 }
@@ -205,6 +208,7 @@ impl Definition {
             auto_approve: Vec::new(),
             variables: Variables::None,
             constants: BTreeMap::new(),
+            overlay: false,
             source,
         }
     }

@@ -76,6 +76,10 @@ pub(super) fn read(
     unknown_fields(members, place.dialect, &prefix, &server, report);
     definition.variables = place.dialect.variables;
     definition.constants = place.constants.clone();
+    definition.overlay = place.dialect.overlays && is_overlay(members, place.dialect);
+    // What an overlay lacks is said where nothing is under it.
+    let mut unheard = Report { file: report.file, problems: Vec::new() };
+    let report = if definition.overlay { &mut unheard } else { report };
     let mut fields = Fields { report, server: &server, prefix, ease: place.dialect.ease };
     let found = Found { members, dialect: place.dialect, line: entry.line };
     definition.transport = transport(&found, &mut fields);
@@ -85,6 +89,12 @@ pub(super) fn read(
         values::report(&definition, &found, place.surroundings.environment, &mut fields);
     }
     Some(definition)
+}
+
+/// Whether an entry says nothing but whether the server is on.
+fn is_overlay(members: &[Member<'_>], dialect: &Dialect) -> bool {
+    let switch = |key: &str| matches!(dialect.field(key), Some(Field::Enabled | Field::Disabled));
+    !members.is_empty() && members.iter().all(|member| switch(&member.key))
 }
 
 /// The fields of one entry.

@@ -12,11 +12,12 @@ use super::definition::Definition;
 use super::encoding::{Encoding, decode};
 use super::entry;
 use super::environment::Environment;
-use super::format::dialect::Dialect;
+use super::format::dialect::{Dialect, Switches};
 use super::nearest::nearest;
 use super::registry;
 use super::report::{About, Report};
 use super::section::{self, Sections, Where};
+use super::settings::{self, FileSettings};
 use super::source::{Level, Provider, Source, Surroundings};
 use super::syntax::{self, FaultKind, Language, Member, Node, Syntax, Value, last};
 use crate::error::{Category, Problem, Severity};
@@ -35,6 +36,10 @@ pub struct Reading {
     /// switched off in whatever file they are defined. (A project can only switch off its own,
     /// which `definitions` say already.)
     pub disabled: BTreeSet<ServerName>,
+    /// What it switches on and off in other files of its tool.
+    pub(super) switches: Vec<Switches>,
+    /// What the user sets in it for all files.
+    pub settings: FileSettings,
     /// The files it leads to, in whose place it stands.
     pub further: Vec<Source>,
     /// What a person may want to mend in it, in the order of the file.
@@ -267,6 +272,8 @@ fn definitions(
         report.error(about, Category::WrongRootType, message);
         return reading;
     };
+    reading.switches = (dialect.switches)(members, surroundings.project);
+    reading.settings = settings::read(members, source, report);
     let at = Where { file: &source.path, project: surroundings.project };
     let sections = match section::find(members, dialect, at, report) {
         Sections::Found(sections) => sections,
@@ -314,11 +321,9 @@ fn definitions(
             }
         }
     }
-    let switches = (dialect.switches)(members, surroundings.project);
     let disabled = disabled_servers(members, report);
     for definition in &mut reading.definitions {
         definition.enabled &= !disabled.contains(&definition.name);
-        definition.enabled &= !switches.is_off(definition.name.as_str());
     }
     if source.level != Level::Project {
         reading.disabled = disabled;

@@ -2,8 +2,9 @@
 //!
 //! Floor 2. May import floors 0 and 1.
 
+mod told;
+
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,8 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::{Definition, SourceRef};
 use super::filter::{self, Filter, Filters};
+use super::organisation::Organisation;
 use super::parse::Reading;
-use crate::error::{Category, Problem, Severity};
+use super::switched::Switched;
+use crate::error::Problem;
 use crate::id::ServerName;
 
 /// What all files together say.
@@ -27,6 +30,8 @@ pub struct Resolved {
     pub shadowed: Vec<Definition>,
     /// What became of every definition of every file, in the order of precedence.
     pub fates: Vec<Told>,
+    /// The servers among `definitions` that the organisation forbids, and why.
+    pub forbidden: BTreeMap<ServerName, String>,
     /// The keys in definitions of the Exa search that were left out: secrets.
     pub exa_keys: Vec<String>,
 }
@@ -59,10 +64,20 @@ pub enum Fate {
         /// Where that one stands.
         by: SourceRef,
     },
+    /// It says no more than whether the server is on that another one defines.
+    Overlay {
+        /// Where that one stands.
+        on: SourceRef,
+    },
     /// The settings leave it out.
     Filtered {
         /// Which of them.
         by: Filter,
+    },
+    /// The organisation forbids it.
+    Forbidden {
+        /// Why.
+        message: String,
     },
     /// It is not valid.
     Invalid {
@@ -73,156 +88,212 @@ pub enum Fate {
     Surplus,
 }
 
-/// As [`resolve_with`], with nothing left out.
+/// What decides besides the files themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// What is left out.
+    pub filters: &'a Filters,
+    /// What is forbidden.
+    pub organisation: &'a Organisation,
+    /// How many definitions count at most.
+    pub servers_max: usize,
+}
+
+/// As [`resolve_with`], with nothing left out or forbidden.
 #[must_use]
 pub fn resolve(readings: Vec<Reading>, servers_max: usize) -> Resolved {
-    resolve_with(readings, &Filters::default(), servers_max)
+    let (filters, organisation) = (&Filters::default(), &Organisation::default());
+    resolve_with(readings, Rules { filters, organisation, servers_max })
+}
+
+/// A definition that may count.
+#[derive(Debug)]
+struct Candidate {
+    definition: Definition,
+    barred: Option<Barred>,
+}
+
+/// Why a definition does not count if there is another one that may.
+#[derive(Debug)]
+enum Barred {
+    Filtered(Filter),
+    Forbidden(Problem),
+    /// It is about the one at this place.
+    Overlay(usize),
 }
 
 /// Lets the first file win each name; `readings` come with the strongest first. A definition
-/// that is left out or not valid hides no valid one (G54), one that is switched off does (that
-/// is how a project switches a user's server off), and nothing is ever merged (F-030). At most
-/// `servers_max` definitions count.
+/// that is left out, forbidden or not valid hides no valid one (G54), one that is switched off
+/// does (that is how a project switches a user's server off), and nothing is merged (F-030) but
+/// that a tool which merges its own files can switch a server in another one of them. What the
+/// user sets in their own file counts as what the host sets.
 #[must_use]
-pub fn resolve_with(readings: Vec<Reading>, filters: &Filters, servers_max: usize) -> Resolved {
+pub fn resolve_with(readings: Vec<Reading>, rules: Rules<'_>) -> Resolved {
+    let mut filters = rules.filters.clone();
+    readings.iter().for_each(|reading| reading.settings.apply(&mut filters));
     let mut resolved = Resolved::default();
-    let mut disabled: BTreeMap<ServerName, String> = BTreeMap::new();
-    let mut all: Vec<(Definition, Option<Filter>)> = Vec::new();
+    let mut switched = Switched::default();
+    let mut all: Vec<Candidate> = Vec::new();
     for reading in readings {
-        for name in reading.disabled {
-            disabled.entry(name).or_insert_with(|| reading.path.clone());
-        }
+        switched.take_in(&reading);
         resolved.problems.extend(reading.problems);
-        let judged = |definition: Definition| {
-            let filter = filters.verdict(&definition);
-            (definition, filter)
-        };
-        all.extend(reading.definitions.into_iter().map(judged));
+        all.extend(reading.definitions.into_iter().map(|definition| {
+            let filtered = filters.verdict(&definition).map(Barred::Filtered);
+            let forbidden = || rules.organisation.refusal(&definition).map(Barred::Forbidden);
+            Candidate { barred: filtered.or_else(forbidden), definition }
+        }));
     }
-    let winners = winners(&all);
-    let mut dropped = 0;
-    let mut last_kept = None;
-    for (at, winner) in winners.iter().enumerate() {
-        let Some((definition, filter)) = all.get(at) else { continue };
-        let mut definition = definition.clone();
-        let off = disabled.get(&definition.name).cloned();
-        let off = off.or_else(|| (!definition.enabled).then(|| definition.source.path.clone()));
-        definition.enabled = off.is_none();
-        let (server, source) = (definition.name.clone(), definition.source.clone());
-        let stronger = winner.filter(|winner| *winner != at).and_then(|winner| all.get(winner));
-        let fate = if let Some(by) = *filter {
-            resolved.problems.push(filtered(&definition, by));
-            if by == Filter::Exa {
-                resolved.exa_keys.extend(filter::exa_key(&definition));
-            }
-            Fate::Filtered { by }
-        } else if let Some((stronger, _)) = stronger {
-            resolved.problems.push(shadowed(&definition, stronger));
-            let by = stronger.source.clone();
-            let invalid = definition.transport.clone().err();
-            resolved.shadowed.push(definition);
-            invalid.map_or(Fate::Shadowed { by }, |message| Fate::Invalid { message })
-        } else if resolved.definitions.len() < servers_max {
-            last_kept = Some(source.clone());
-            let fate = match (&definition.transport, off) {
-                (Err(message), _) => Fate::Invalid { message: message.clone() },
-                (Ok(_), Some(by)) => Fate::Disabled { by },
-                (Ok(_), None) => Fate::Active,
-            };
-            resolved.definitions.push(definition);
-            fate
-        } else {
-            dropped += 1;
-            Fate::Surplus
-        };
-        resolved.fates.push(Told { server, source, fate });
+    resolved.problems.extend(rules.organisation.problem());
+    let definitions: Vec<&Definition> = all.iter().map(|candidate| &candidate.definition).collect();
+    let overlays = switched.overlay(&definitions, |at| {
+        !matches!(all.get(at), Some(Candidate { barred: Some(Barred::Filtered(_)), .. }))
+    });
+    for (overlay, on) in overlays {
+        if let Some(candidate) = all.get_mut(overlay) {
+            candidate.barred = Some(Barred::Overlay(on));
+        }
     }
-    if dropped > 0 {
-        resolved.problems.push(too_many(dropped, servers_max, last_kept));
+    let mut verdicts = Verdicts { resolved, switched, servers_max: rules.servers_max, dropped: 0 };
+    for (at, winner) in winners(&all).into_iter().enumerate() {
+        verdicts.judge(at, winner, &all);
     }
-    resolved
+    verdicts.conclude()
 }
 
-/// For each definition the place of the one that counts for its name: the first valid one, or
-/// the first if none is valid; `None` if all are left out.
-fn winners(all: &[(Definition, Option<Filter>)]) -> Vec<Option<usize>> {
+/// The verdicts so far.
+struct Verdicts {
+    resolved: Resolved,
+    switched: Switched,
+    servers_max: usize,
+    dropped: usize,
+}
+
+impl Verdicts {
+    /// Decides what becomes of one definition; `winner` is the place of the one that counts.
+    fn judge(&mut self, at: usize, winner: Option<usize>, all: &[Candidate]) {
+        let Some(Candidate { definition, barred }) = all.get(at) else { return };
+        let at_place = |place: usize| all.get(place).map(|candidate| &candidate.definition);
+        let other = winner.filter(|winner| *winner != at).and_then(at_place);
+        // The one that counts for its name may be forbidden itself.
+        let used = other.filter(|_| {
+            let winner = winner.and_then(|winner| all.get(winner));
+            winner.is_some_and(|winner| winner.barred.is_none())
+        });
+        let off = self.switched.off_by(at, definition);
+        let mut definition = definition.clone();
+        definition.enabled = off.is_none();
+        let (server, source) = (definition.name.clone(), definition.source.clone());
+        let problems = &mut self.resolved.problems;
+        let fate = match (barred, other) {
+            (Some(Barred::Filtered(by)), _) => {
+                problems.push(told::filtered(&definition, *by, used));
+                if *by == Filter::Exa {
+                    self.resolved.exa_keys.extend(filter::exa_key(&definition));
+                }
+                Fate::Filtered { by: *by }
+            }
+            (Some(Barred::Overlay(on)), _) => match at_place(*on) {
+                Some(on) => Fate::Overlay { on: on.source.clone() },
+                None => Fate::Surplus,
+            },
+            (Some(Barred::Forbidden(refusal)), Some(_)) => {
+                problems.extend(used.map(|used| told::forbidden(refusal, &definition, used)));
+                Fate::Forbidden { message: refusal.message.clone() }
+            }
+            (None, Some(other)) => {
+                problems.push(told::shadowed(&definition, other));
+                let by = other.source.clone();
+                let invalid = definition.transport.clone().err();
+                self.resolved.shadowed.push(definition);
+                invalid.map_or(Fate::Shadowed { by }, |message| Fate::Invalid { message })
+            }
+            (barred, None) if self.resolved.definitions.len() < self.servers_max => {
+                self.count(definition, barred.as_ref(), off)
+            }
+            (_, None) => {
+                self.dropped += 1;
+                Fate::Surplus
+            }
+        };
+        self.resolved.fates.push(Told { server, source, fate });
+    }
+
+    /// Lets a definition count.
+    fn count(
+        &mut self,
+        definition: Definition,
+        barred: Option<&Barred>,
+        off: Option<String>,
+    ) -> Fate {
+        let problems = &mut self.resolved.problems;
+        let fate = match (barred, &definition.transport, off) {
+            (Some(Barred::Forbidden(refusal)), ..) => {
+                let message = refusal.message.clone();
+                self.resolved.forbidden.insert(definition.name.clone(), message.clone());
+                problems.push(refusal.clone());
+                Fate::Forbidden { message }
+            }
+            (_, Err(message), _) => {
+                if definition.overlay {
+                    problems.push(told::nothing_under(&definition, message));
+                }
+                Fate::Invalid { message: message.clone() }
+            }
+            (_, Ok(_), Some(by)) => Fate::Disabled { by },
+            (_, Ok(_), None) => Fate::Active,
+        };
+        self.resolved.definitions.push(definition);
+        fate
+    }
+
+    fn conclude(mut self) -> Resolved {
+        if self.dropped > 0 {
+            let last = self.resolved.definitions.last().map(|kept| &kept.source);
+            let problem = told::too_many(self.dropped, self.servers_max, last);
+            self.resolved.problems.push(problem);
+        }
+        self.resolved
+    }
+}
+
+/// For each definition the place of the one that counts for its name: the first valid one that
+/// is not forbidden, or the first if there is none; `None` if all are left out.
+fn winners(all: &[Candidate]) -> Vec<Option<usize>> {
     let mut winner: BTreeMap<&ServerName, (usize, bool)> = BTreeMap::new();
-    for (at, (definition, filter)) in all.iter().enumerate() {
-        if filter.is_some() {
+    for (at, Candidate { definition, barred }) in all.iter().enumerate() {
+        if matches!(barred, Some(Barred::Filtered(_) | Barred::Overlay(_))) {
             continue;
         }
-        let valid = definition.transport.is_ok();
-        let held = winner.entry(&definition.name).or_insert((at, valid));
-        if valid && !held.1 {
+        let good = definition.transport.is_ok() && barred.is_none();
+        let held = winner.entry(&definition.name).or_insert((at, good));
+        if good && !held.1 {
             *held = (at, true);
         }
     }
-    let place = |(definition, _): &(Definition, _)| winner.get(&definition.name).map(|held| held.0);
+    let place = |candidate: &Candidate| winner.get(&candidate.definition.name).map(|held| held.0);
     all.iter().map(place).collect()
-}
-
-fn filtered(definition: &Definition, by: Filter) -> Problem {
-    Problem {
-        severity: Severity::Info,
-        category: Category::Filtered,
-        file: Some(definition.source.path.clone()),
-        line: Some(definition.source.line),
-        column: None,
-        key: None,
-        server: Some(definition.name.clone()),
-        message: format!("\"{}\" is left out: {}", definition.name, by.words()),
-    }
-}
-
-fn shadowed(loser: &Definition, winner: &Definition) -> Problem {
-    let at = format!("{} (line {})", winner.source.path, winner.source.line);
-    let name = &loser.name;
-    let (severity, message) = if loser.transport.is_err() && winner.transport.is_ok() {
-        let message = format!("\"{name}\" is not valid here, so its definition in {at} is used");
-        (Severity::Warning, message)
-    } else {
-        (Severity::Info, format!("\"{name}\" is defined in {at} too, and that definition is used"))
-    };
-    Problem {
-        severity,
-        category: Category::Shadowed,
-        file: Some(loser.source.path.clone()),
-        line: Some(loser.source.line),
-        column: None,
-        key: None,
-        server: Some(name.clone()),
-        message,
-    }
-}
-
-fn too_many(dropped: usize, servers_max: usize, last_kept: Option<SourceRef>) -> Problem {
-    Problem {
-        severity: Severity::Error,
-        category: Category::TooManyServers,
-        file: last_kept.as_ref().map(|source| source.path.clone()),
-        line: last_kept.map(|source| source.line),
-        column: None,
-        key: None,
-        server: None,
-        message: format!(
-            "more than {servers_max} servers are defined; the {dropped} after this line are left \
-             out"
-        ),
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::ToString;
 
     use super::*;
     use crate::config::Source;
     use crate::config::parse::read;
     use crate::config::source::{Level, Provider};
+    use crate::error::{Category, Severity};
+    use crate::input::Found;
 
     fn reading(level: Level, path: &str, text: &str) -> Reading {
         let source = Source::file(Provider::Tidegate, level, path);
         read(&source, text.as_bytes())
+    }
+
+    fn under(readings: Vec<Reading>, filters: &Filters, servers_max: usize) -> Resolved {
+        let organisation = &Organisation::default();
+        resolve_with(readings, Rules { filters, organisation, servers_max })
     }
 
     fn effective(resolved: &Resolved) -> Vec<String> {
@@ -295,15 +366,15 @@ mod tests {
         let readings =
             || alloc::vec![reading(Level::Project, "p", one), reading(Level::User, "u", two)];
         let mut filters = Filters { project_config: false, ..Filters::default() };
-        let resolved = resolve_with(readings(), &filters, 100);
+        let resolved = under(readings(), &filters, 100);
         assert_eq!(effective(&resolved), ["x u true"]);
         let categories: Vec<_> =
             resolved.problems.iter().map(|p| (p.severity, p.category)).collect();
         assert_eq!(categories, [(Severity::Info, Category::Filtered); 2]);
         filters = Filters { exa: true, ..Filters::default() };
-        assert_eq!(effective(&resolve_with(readings(), &filters, 100)), ["x p true"]);
+        assert_eq!(effective(&under(readings(), &filters, 100)), ["x p true"]);
         filters.exclude.insert(ServerName::new("x"));
-        assert_eq!(effective(&resolve_with(readings(), &filters, 100)), [""; 0]);
+        assert_eq!(effective(&under(readings(), &filters, 100)), [""; 0]);
     }
 
     /// Every entry of every file ends up in the report.
@@ -315,7 +386,7 @@ mod tests {
             "exa":{"command":"b"},"last":{"command":"b"}},"disabledServers":["denied"]}"#;
         let readings =
             alloc::vec![reading(Level::Project, "p", one), reading(Level::User, "u", two)];
-        let resolved = resolve_with(readings, &Filters::documented(), 4);
+        let resolved = under(readings, &Filters::documented(), 4);
         let fates: Vec<String> = resolved
             .fates
             .iter()
@@ -324,7 +395,9 @@ mod tests {
                     Fate::Active => "active".into(),
                     Fate::Disabled { by } => format!("disabled by {by}"),
                     Fate::Shadowed { by } => format!("shadowed by {}", by.path),
+                    Fate::Overlay { on } => format!("overlay on {}", on.path),
                     Fate::Filtered { by } => format!("filtered by {by:?}"),
+                    Fate::Forbidden { .. } => "forbidden".into(),
                     Fate::Invalid { .. } => "invalid".into(),
                     Fate::Surplus => "surplus".into(),
                 };
@@ -354,5 +427,105 @@ mod tests {
         let [problem] = &resolved.problems[..] else { panic!("{:?}", resolved.problems) };
         assert_eq!(problem.category, Category::TooManyServers);
         assert!(problem.message.contains("the 2 after"), "{}", problem.message);
+    }
+
+    /// G54: what the organisation forbids hides nothing that it allows.
+    #[test]
+    fn a_definition_that_is_forbidden_hides_no_other_and_says_so() {
+        let one = r#"{"mcpServers":{"x":{"command":"evil"},"y":{"command":"evil"}}}"#;
+        let two = r#"{"mcpServers":{"x":{"command":"good"}}}"#;
+        let readings =
+            alloc::vec![reading(Level::Project, "p", one), reading(Level::User, "u", two)];
+        let rules = Found::Content(r#"{"deny":[{"program":"evil"}]}"#.into());
+        let organisation = &Organisation::read("/rules", &rules);
+        let filters = &Filters::default();
+        let resolved = resolve_with(readings, Rules { filters, organisation, servers_max: 9 });
+        assert_eq!(effective(&resolved), ["y p true", "x u true"]);
+        let forbidden: Vec<&str> = resolved.forbidden.keys().map(ServerName::as_str).collect();
+        assert_eq!(forbidden, ["y"]);
+        let [hidden, refused] = &resolved.problems[..] else { panic!("{:?}", resolved.problems) };
+        assert_eq!((hidden.severity, refused.severity), (Severity::Warning, Severity::Error));
+        assert!(hidden.message.ends_with("its definition in u (line 1) is used"), "{hidden:?}");
+        let fates =
+            resolved.fates.iter().filter(|told| matches!(told.fate, Fate::Forbidden { .. }));
+        assert_eq!(fates.count(), 2);
+    }
+
+    fn of_tool(provider: Provider, level: Level, path: &str, text: &str) -> Reading {
+        read(&Source::file(provider, level, path), text.as_bytes())
+    }
+
+    /// opencode merges its files: a later one can switch what an earlier one defines.
+    #[test]
+    fn an_entry_that_only_switches_acts_on_the_definition_under_it() {
+        let file = |level, path: &str, text: &str| of_tool(Provider::Opencode, level, path, text);
+        let project =
+            r#"{"mcp":{"a":{"enabled":false},"b":{"enabled":true},"c":{"enabled":false}}}"#;
+        let user = r#"{"mcp":{"a":{"type":"local","command":["a"]},
+            "b":{"type":"local","command":["b"],"enabled":false},
+            "d":{"type":"local","command":["d"],"enabled":false}}}"#;
+        let readings = alloc::vec![
+            file(Level::User, "own", r#"{"mcp":{"d":{"enabled":true}}}"#),
+            file(Level::Project, "p", project),
+            file(Level::User, "u", user),
+            reading(Level::User, "other", r#"{"mcpServers":{"c":{"command":"c"}}}"#),
+        ];
+        let resolved = resolve(readings, 100);
+        // No project switches on what the user switched off, nor another tool's server off.
+        assert_eq!(effective(&resolved), ["a u false", "b u false", "d u true", "c other true"]);
+        let fate = |name: &str, path: &str| {
+            let found = |it: &&Told| it.server.as_str() == name && it.source.path == path;
+            resolved.fates.iter().find(found).map(|told| told.fate.clone())
+        };
+        assert_eq!(fate("a", "u"), Some(Fate::Disabled { by: "p".into() }));
+        assert!(matches!(fate("a", "p"), Some(Fate::Overlay { on }) if on.path == "u"));
+        assert!(matches!(fate("c", "p"), Some(Fate::Invalid { .. })));
+        assert!(!resolved.problems.iter().any(|it| it.severity == Severity::Error));
+        let alone = resolve(alloc::vec![file(Level::Project, "p", project)], 100);
+        assert_eq!(alone.problems.len(), 3, "{:?}", alone.problems);
+    }
+
+    /// Lists of Claude Code and Gemini act where these tools have them act.
+    #[test]
+    fn lists_of_what_is_off_act_on_all_files_of_the_tool() {
+        let servers = r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}"#;
+        let off = r#"{"disabledMcpjsonServers":["a"]}"#;
+        let readings = alloc::vec![
+            of_tool(Provider::ClaudeCodeSettings, Level::User, "settings", off),
+            of_tool(Provider::Shared, Level::Project, "/p/.mcp.json", servers),
+        ];
+        let resolved = resolve(readings, 100);
+        assert_eq!(effective(&resolved), ["a /p/.mcp.json false", "b /p/.mcp.json true"]);
+        let by = Fate::Disabled { by: "settings".into() };
+        assert_eq!(resolved.fates[0].fate, by);
+        let excluded = r#"{"mcp":{"excluded":["A"],"allowed":["a","B"]}}"#;
+        let readings = alloc::vec![
+            of_tool(Provider::Gemini, Level::Project, "p", servers),
+            of_tool(Provider::Gemini, Level::User, "u", excluded),
+            of_tool(Provider::Shared, Level::Project, "/p/mcp.json", servers),
+        ];
+        assert_eq!(effective(&resolve(readings, 100)), ["a p false", "b p true"]);
+    }
+
+    /// Issue 4, item 3: `disabledProviders` and `enableProjectConfig` in the user's own file.
+    #[test]
+    fn what_the_user_sets_in_their_own_file_counts_for_all_files() {
+        let own = r#"{"disabledProviders":["cursor"],"enableProjectConfig":false}"#;
+        let servers = r#"{"mcpServers":{"a":{"command":"a"}}}"#;
+        let readings = alloc::vec![
+            reading(Level::User, "u", own),
+            of_tool(Provider::Cursor, Level::User, "c", servers),
+            of_tool(
+                Provider::Zed,
+                Level::Project,
+                "z",
+                r#"{"context_servers":{"a":{"command":"z"}}}"#
+            ),
+            of_tool(Provider::Shared, Level::User, "s", servers),
+        ];
+        let resolved = resolve(readings, 100);
+        assert_eq!(effective(&resolved), ["a s true"]);
+        let words: Vec<&str> = resolved.problems.iter().map(|it| it.message.as_str()).collect();
+        assert!(words.iter().any(|it| it.ends_with("so its definition in s (line 1) is used")));
     }
 }

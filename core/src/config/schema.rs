@@ -38,6 +38,17 @@ fn document() -> Value {
                 "type": "array",
                 "items": { "type": "string" },
             },
+            "disabledProviders": {
+                "description": "Tools whose files do not count, by their ids in SOURCES.md; in the \
+                                user's own file only.",
+                "type": "array",
+                "items": { "enum": providers() },
+            },
+            "enableProjectConfig": {
+                "description": "Whether what projects bring along counts, default true; in the \
+                                user's own file only.",
+                "type": "boolean",
+            },
             "inputs": {
                 "description": "What ${input:ID} asks for.",
                 "type": "array",
@@ -47,6 +58,11 @@ fn document() -> Value {
         "additionalProperties": false,
         "$defs": { "server": server(&Provider::Tidegate.tool().dialect) },
     })
+}
+
+fn providers() -> alloc::vec::Vec<&'static str> {
+    let files = Provider::ALL.iter().filter(|provider| !provider.tool().files.is_empty());
+    files.map(|provider| provider.id()).collect()
 }
 
 fn server(dialect: &Dialect) -> Value {

@@ -90,6 +90,12 @@ impl Hub {
         &self.fates
     }
 
+    /// The keys of the Exa search in definitions that are left out.
+    #[must_use]
+    pub fn exa_keys(&self) -> &[alloc::string::String] {
+        &self.exa_keys
+    }
+
     /// The prompts of all connected servers.
     #[must_use]
     pub const fn prompts(&self) -> &Arc<Prompts> {

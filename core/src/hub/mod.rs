@@ -117,6 +117,8 @@ pub struct Hub {
     watching: watch::Watching,
     /// The servers that the organisation forbids.
     forbidden: BTreeSet<ServerName>,
+    /// The keys of the Exa search in definitions that are left out, in the order of precedence.
+    exa_keys: Vec<String>,
     /// The servers whose definitions a project brought along and the user has not approved.
     unapproved: BTreeSet<ServerName>,
     /// Whose stored list each read asks for.
@@ -184,6 +186,7 @@ impl Hub {
             last_good: Held::default(),
             watching: watch::Watching::default(),
             forbidden: BTreeSet::new(),
+            exa_keys: Vec::new(),
             unapproved: BTreeSet::new(),
             cache_reads: BTreeMap::new(),
             gates: Vec::new(),

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use crate::command::Command;
 use crate::config::organisation::Organisation;
-use crate::config::resolve::Resolved;
+use crate::config::resolve::{Resolved, Rules, resolve_with};
 use crate::config::{self, Definition, Source, diff::Change};
 use crate::error::{Category, Problem, Severity};
 use crate::event::{Event, Skip};
@@ -70,8 +70,6 @@ pub(super) struct Reading {
     /// The read that will tell the rules of the organisation, and those rules.
     rules: Option<ReadId>,
     organisation: Organisation,
-    /// The servers that the organisation forbids, once that is known.
-    forbidden: BTreeSet<ServerName>,
     /// What all sources together say, and the read that will tell what of it is approved.
     pub(super) resolved: Option<(ReadId, Resolved)>,
     /// What the host asked meanwhile and this reading decides about.
@@ -89,21 +87,11 @@ impl Reading {
         for part in self.parts.iter().flatten() {
             part.definitions.hash(state);
         }
-        (self.rules.map(&age), &self.organisation, &self.forbidden).hash(state);
-        self.resolved.as_ref().map(|(read, said)| (age(*read), &said.definitions)).hash(state);
-    }
-}
-
-impl Reading {
-    /// Finds what the organisation forbids, and says it.
-    fn forbid(&mut self, resolved: &mut Resolved) {
-        resolved.problems.extend(self.organisation.problem());
-        for definition in &resolved.definitions {
-            if let Some(refusal) = self.organisation.refusal(definition) {
-                self.forbidden.insert(definition.name.clone());
-                resolved.problems.push(refusal);
-            }
-        }
+        (self.rules.map(&age), &self.organisation).hash(state);
+        let said = |(read, said): &(ReadId, Resolved)| {
+            (age(*read), said.definitions.clone(), said.forbidden.clone())
+        };
+        self.resolved.as_ref().map(said).hash(state);
     }
 }
 
@@ -138,7 +126,6 @@ impl Hub {
             unreadable: None,
             rules: None,
             organisation: Organisation::default(),
-            forbidden: BTreeSet::new(),
             resolved: None,
         };
         for (at, source) in options.sources.iter().enumerate() {
@@ -173,16 +160,18 @@ impl Hub {
             return;
         };
         let parts = reading.in_order(self.options.sources.len());
-        let servers_max = self.options.setting.limits.servers;
-        let filters = &self.options.policy.filters;
-        let mut resolved = config::resolve::resolve_with(parts, filters, servers_max);
+        let rules = Rules {
+            filters: &self.options.policy.filters,
+            organisation: &reading.organisation,
+            servers_max: self.options.setting.limits.servers,
+        };
+        let mut resolved = resolve_with(parts, rules);
         if let Some(why) = reading.unreadable.take().filter(|_| reading.legible == 0) {
             resolved.problems.push(discovery_failed(&why));
         }
-        reading.forbid(&mut resolved);
         let asks = |definition: &Definition| {
             needs_approval(definition, self.options.policy.trust)
-                && !reading.forbidden.contains(&definition.name)
+                && !resolved.forbidden.contains_key(&definition.name)
         };
         if resolved.definitions.iter().any(asks) {
             let read = ReadId::new(self.next_read.next());
@@ -195,12 +184,12 @@ impl Hub {
 
     /// Ends a reading: what it says is followed.
     pub(super) fn follow(&mut self, resolved: Resolved, now: Timestamp, out: &mut Outbox) {
-        let Some(Reading { reloads, reach, early, forbidden, further, .. }) = self.reading.take()
-        else {
+        let Some(Reading { reloads, reach, early, further, .. }) = self.reading.take() else {
             return;
         };
         self.watch_only(further.into_iter().map(|(_, source)| source.path), out);
-        self.forbidden = forbidden;
+        self.forbidden = resolved.forbidden.into_keys().collect();
+        self.exa_keys = resolved.exa_keys;
         self.problems.set_configured(resolved.problems, out);
         self.fates = resolved.fates.into();
         if reach == Reach::Wakes {

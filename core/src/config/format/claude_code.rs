@@ -1,12 +1,11 @@
 //! Claude Code. The user's file has servers for all projects and for each; the ones for this
 //! project win.
 
-use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::super::syntax::{Member, Value, last};
 use super::dialect::{AddressAlone, Dialect, Field, Switches};
-use super::{Tool, project, user};
+use super::{Provider, Tool, project, user};
 
 const DIALECT: Dialect = Dialect {
     address: AddressAlone::AutoThoughRefused,
@@ -37,21 +36,41 @@ pub(super) const PROJECT: Tool = Tool {
     files: &[project(&["<project>/.claude/.mcp.json"]), project(&["<project>/.claude/mcp.json"])],
 };
 
-fn switches(root: &[Member<'_>], project: &str) -> Switches {
-    let mut off = BTreeSet::new();
-    if let Some(Value::Map(projects)) = last(root, "projects").map(|member| &member.node.value)
-        && let Some(Value::Map(here)) = last(projects, project).map(|member| &member.node.value)
-        && let Some(Value::List(names)) =
-            last(here, "disabledMcpServers").map(|member| &member.node.value)
-    {
-        off.extend(texts(names));
-    }
-    Switches { off, ..Switches::NONE }
-}
+/// What the user switches in a project's settings: lists about `.mcp.json` alone. That a name is
+/// approved there (`enabledMcpjsonServers`) approves no definition here.
+pub(super) const SETTINGS: Tool = Tool {
+    display: "Claude Code settings",
+    priority: 80,
+    dialect: Dialect {
+        sections: &[],
+        dedicated: false,
+        switches: |root, _| Switches::off(root, OFF_IN_PROJECT, JSON).into_iter().collect(),
+        ..DIALECT
+    },
+    files: &[
+        project(&["<project>/.claude/settings.local.json"]),
+        project(&["<project>/.claude/settings.json"]),
+        user(&["$CLAUDE_CONFIG_DIR/settings.json", "~/.claude/settings.json"]),
+    ],
+};
 
-fn texts<'a>(items: &'a [super::super::syntax::Node<'_>]) -> impl Iterator<Item = String> + 'a {
-    items.iter().filter_map(|item| match &item.value {
-        Value::Text(name) => Some(name.to_string()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
-    })
+const OFF_IN_PROJECT: &str = "disabledMcpjsonServers";
+
+const JSON: &[Provider] = &[Provider::Shared];
+const ALL: &[Provider] = &[
+    Provider::ClaudeCodeUser,
+    Provider::ClaudeCodeProject,
+    Provider::ClaudePlugin,
+    Provider::Shared,
+];
+
+fn switches(root: &[Member<'_>], project: &str) -> Vec<Switches> {
+    let Some(Value::Map(projects)) = last(root, "projects").map(|member| &member.node.value) else {
+        return Vec::new();
+    };
+    let Some(Value::Map(here)) = last(projects, project).map(|member| &member.node.value) else {
+        return Vec::new();
+    };
+    let lists = [("disabledMcpServers", ALL), (OFF_IN_PROJECT, JSON)];
+    lists.into_iter().filter_map(|(key, tools)| Switches::off(here, key, tools)).collect()
 }

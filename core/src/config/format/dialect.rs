@@ -3,10 +3,13 @@
 //! Floor 2. May import floors 0 and 1.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use super::super::syntax::{Language, Member, Syntax};
+use super::super::definition::SourceRef;
+use super::super::syntax::{Language, Member, Syntax, Value, last};
 use super::super::template::Variables;
+use super::Provider;
 
 /// How the files of one tool are to be read.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +42,11 @@ pub(in crate::config) struct Dialect {
     pub(in crate::config) silent: &'static [&'static str],
     /// Whether an entry is something else than a server.
     pub(in crate::config) is_foreign: fn(&[Member<'_>]) -> bool,
+    /// Whether an entry may say no more than whether a server is on that a weaker file of the
+    /// tool defines.
+    pub(in crate::config) overlays: bool,
     /// Which servers the file switches on or off from outside of their entries, in a project.
-    pub(in crate::config) switches: fn(&[Member<'_>], &str) -> Switches,
+    pub(in crate::config) switches: fn(&[Member<'_>], &str) -> Vec<Switches>,
 }
 
 impl Dialect {
@@ -60,7 +66,8 @@ impl Dialect {
         ease: Ease::None,
         silent: &[],
         is_foreign: |_| false,
-        switches: |_, _| Switches::NONE,
+        overlays: false,
+        switches: |_, _| Vec::new(),
     };
 
     /// What a field of an entry is for.
@@ -180,8 +187,10 @@ pub(in crate::config) enum Ease {
 }
 
 /// Servers that a file switches from outside of their entries.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::config) struct Switches {
+    /// Whose files it is about. Of the files that tools share it is `.mcp.json`.
+    pub(in crate::config) tools: &'static [Provider],
     /// Only these are on, if there is a list.
     pub(in crate::config) only: Option<BTreeSet<String>>,
     /// These are off.
@@ -199,9 +208,21 @@ pub(in crate::config) enum Case {
 }
 
 impl Switches {
-    /// Nothing is switched.
-    pub(in crate::config) const NONE: Self =
-        Self { only: None, off: BTreeSet::new(), case: Case::Differs };
+    /// What a list in a file switches off in the files of some tools, if it is there.
+    pub(in crate::config) fn off(
+        members: &[Member<'_>],
+        key: &str,
+        tools: &'static [Provider],
+    ) -> Option<Self> {
+        let off = names(members, key)?;
+        Some(Self { tools, only: None, off, case: Case::Differs })
+    }
+
+    /// Whether it is about the file in which a definition stands.
+    pub(in crate::config) fn reaches(&self, source: &SourceRef) -> bool {
+        self.tools.contains(&source.provider)
+            && (source.provider != Provider::Shared || source.path.ends_with("/.mcp.json"))
+    }
 
     /// Whether a server is off.
     pub(in crate::config) fn is_off(&self, name: &str) -> bool {
@@ -211,4 +232,14 @@ impl Switches {
         };
         self.off.contains(&name) || self.only.as_ref().is_some_and(|only| !only.contains(&name))
     }
+}
+
+/// The texts in a list of a file, if it is there.
+pub(in crate::config) fn names(members: &[Member<'_>], key: &str) -> Option<BTreeSet<String>> {
+    let Value::List(items) = &last(members, key)?.node.value else { return None };
+    let name = |value: &Value<'_>| match value {
+        Value::Text(name) => Some(name.to_string()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    };
+    Some(items.iter().filter_map(|item| name(&item.value)).collect())
 }

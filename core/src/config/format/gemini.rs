@@ -1,12 +1,11 @@
 //! Gemini CLI.
 
-use alloc::collections::BTreeSet;
-use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::super::syntax::{Member, Syntax, Value, last};
 use super::super::template::Variables;
-use super::dialect::{Case, Dialect, Field, Switches};
-use super::{Tool, project, user};
+use super::dialect::{Case, Dialect, Field, Switches, names};
+use super::{Provider, Tool, project, user};
 
 pub(super) const TOOL: Tool = Tool {
     display: "Gemini CLI",
@@ -37,22 +36,19 @@ pub(super) const TOOL: Tool = Tool {
     ],
 };
 
-fn switches(root: &[Member<'_>], _: &str) -> Switches {
+/// What the lists of any of its files leave out is off in all of them.
+fn switches(root: &[Member<'_>], _: &str) -> Vec<Switches> {
     let Some(Value::Map(mcp)) = last(root, "mcp").map(|member| &member.node.value) else {
-        return Switches::NONE;
+        return Vec::new();
     };
-    Switches {
-        only: names(mcp, "allowed"),
-        off: names(mcp, "excluded").unwrap_or_default(),
+    let lower = |key| {
+        let names = names(mcp, key)?;
+        Some(names.into_iter().map(|name| name.to_lowercase()).collect())
+    };
+    Vec::from([Switches {
+        tools: &[Provider::Gemini],
+        only: lower("allowed"),
+        off: lower("excluded").unwrap_or_default(),
         case: Case::Ignored,
-    }
-}
-
-fn names(mcp: &[Member<'_>], key: &str) -> Option<BTreeSet<String>> {
-    let Value::List(items) = &last(mcp, key)?.node.value else { return None };
-    let name = |value: &Value<'_>| match value {
-        Value::Text(name) => Some(name.to_lowercase()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
-    };
-    Some(items.iter().filter_map(|item| name(&item.value)).collect())
+    }])
 }

@@ -116,6 +116,8 @@ providers! {
     ClaudeCodeUser "claude-code-user" = claude_code::USER;
     /// Claude Code, what the project brings.
     ClaudeCodeProject "claude-code-project" = claude_code::PROJECT;
+    /// Claude Code, the lists of what is off.
+    ClaudeCodeSettings "claude-code-settings" = claude_code::SETTINGS;
     /// A plugin of Claude Code.
     ClaudePlugin "claude-plugin" = claude_plugin::TOOL;
     /// Codex.

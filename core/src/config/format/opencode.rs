@@ -14,13 +14,18 @@ pub(super) const TOOL: Tool = Tool {
         syntax: Syntax::Jsonc,
         variables: Variables::Curly,
         ease: Ease::CommandList,
+        overlays: true,
         ..Dialect::USUAL
     },
     files: &[
+        user(&["$OPENCODE_CONFIG_DIR/opencode.jsonc"]),
+        user(&["$OPENCODE_CONFIG_DIR/opencode.json"]),
+        project(&["<up>/.opencode/opencode.jsonc"]),
+        project(&["<up>/.opencode/opencode.json"]),
         project(&["<up>/opencode.jsonc"]),
         project(&["<up>/opencode.json"]),
         user(&["$OPENCODE_CONFIG"]),
-        user(&["$OPENCODE_CONFIG_DIR/opencode.jsonc", "<xdg>/opencode/opencode.jsonc"]),
-        user(&["$OPENCODE_CONFIG_DIR/opencode.json", "<xdg>/opencode/opencode.json"]),
+        user(&["<xdg>/opencode/opencode.jsonc"]),
+        user(&["<xdg>/opencode/opencode.json"]),
     ],
 };

@@ -15,7 +15,7 @@ const OWN: Dialect = Dialect {
         ("includeTools", Field::Include),
         ("excludeTools", Field::Exclude),
     ],
-    silent: &["$schema", "disabledServers", "inputs"],
+    silent: &["$schema", "disabledServers", "inputs", "disabledProviders", "enableProjectConfig"],
     ..Dialect::USUAL
 };
 

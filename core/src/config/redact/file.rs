@@ -20,8 +20,15 @@ use super::Redactor;
 use super::edits::{Edits, word};
 use super::is_number;
 
-/// Lists of names of servers, which are no secrets, outside of the servers.
-const LISTS: [&str; 4] = ["disabledServers", "disabledMcpServers", "allowed", "excluded"];
+/// Lists of names of servers and tools, which are no secrets, outside of the servers.
+const LISTS: [&str; 6] = [
+    "disabledServers",
+    "disabledProviders",
+    "disabledMcpServers",
+    "disabledMcpjsonServers",
+    "allowed",
+    "excluded",
+];
 
 /// One file that is being redacted.
 pub(super) struct File<'r, 'e> {
