@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tidegate_core::error::{Problem, Severity};
-use tidegate_core::event::ServerState;
+use tidegate_core::event::{ServerState, Skip};
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::id::ServerName;
 use tidegate_core::tools::catalog::Catalog;
@@ -71,9 +71,17 @@ impl Listing {
         }
     }
 
-    /// Whether a server failed or something that is configured cannot be used (`--strict`).
+    /// Whether a server that somebody wants does not run, or something that is configured cannot
+    /// be used (`--strict`). What somebody switched off or left out is not wanted.
     fn is_wanting(&self) -> bool {
-        self.status.servers.iter().any(|server| server.state.is_failed())
+        let is_refused = |state: &ServerState| {
+            matches!(
+                state,
+                ServerState::NeedsApproval | ServerState::Skipped { reason: Skip::Forbidden }
+            )
+        };
+        let is_missing = |state: &ServerState| state.is_failed() || is_refused(state);
+        self.status.servers.iter().any(|server| is_missing(&server.state))
             || self.status.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 

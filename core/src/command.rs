@@ -177,6 +177,12 @@ pub enum Question {
         description: Option<String>,
         /// Whether nobody should see it being typed.
         password: bool,
+        /// What the answer is if nothing is typed. Untrusted text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+        /// What the answer can be, if that is a list. Untrusted text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        options: Vec<String>,
     },
 }
 

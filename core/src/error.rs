@@ -374,6 +374,8 @@ pub enum Category {
     TooManyServers,
     /// Two tools would have the same name; one was renamed.
     ToolNameCollision,
+    /// Tools that the definition of their server leaves out.
+    ExcludedTools,
     /// A tool that cannot be offered.
     InvalidTool,
     /// A resource, or a template of resources, that cannot be offered.

@@ -228,7 +228,13 @@ impl Runtime {
                 let tool = by_name.get(&name).and_then(|at| self.catalog.tools.get(*at));
                 match tool {
                     Some(tool) => Ok((tool.server.clone(), tool.tool.clone())),
-                    None => Err(CallError::UnknownTool { tool: name }),
+                    None => Err(self.shelf.left_out(&name).map_or_else(
+                        || CallError::UnknownTool { tool: name.clone() },
+                        |(server, tool)| CallError::ExcludedTool {
+                            server: server.clone(),
+                            tool: tool.into(),
+                        },
+                    )),
                 }
             }
         }

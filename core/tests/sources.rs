@@ -11,10 +11,18 @@ Made from the code: `WRITE=1 cargo test -p tidegate-core --test sources`.
 
 Every file is read where it is and never written unless the user names it. Of two definitions of one name the
 one of the tool with the higher priority wins, then the tool that is listed first, then the file that is listed first;
-a definition that is not valid or left out by a setting hides no other, and nothing is merged. What a project brings
-along runs nothing until the user has approved it.
+a definition that is not valid, forbidden by the organisation or left out by a setting hides no other, and nothing is
+merged. What a project brings along runs nothing until the user has approved it. A file that is named with `--config`
+is read as the tool's for which it lies in the right place below some folder, else by its keys: `context_servers` is
+Zed's, `servers` VS Code's, `mcp` opencode's or Crush's, TOML Codex's; else it is Tidegate's own.
+
+Three tools switch servers from outside of their entries: `disabledMcpServers` and `disabledMcpjsonServers` of Claude
+Code, in its settings and for each project, act on its own files and on `.mcp.json`; `mcp.allowed` and `mcp.excluded`
+in any file of Gemini CLI act on all of them; an entry of opencode that says no more than `enabled` acts on the
+definition in a weaker file of it, but no project switches on what the user switched off.
 
 `~` is the home, `<project>` the working directory, `<up>` that and every folder above it up to the repository's,
+`<above>` the latter alone,
 `<config>` where programs keep what the user configures (`~/.config` or `$XDG_CONFIG_HOME`, on macOS
 `~/Library/Application Support`, on Windows `%APPDATA%`), `<xdg>` the same on Linux and `~/.config` on macOS,
 `<appdata>` is `%APPDATA%` on Windows and nothing elsewhere, `<own>` Tidegate's own directory. `$NAME` is a variable

@@ -268,6 +268,7 @@ impl Driver {
             Message::Catalog(reply) => reply.give(Arc::clone(self.runtime.catalog())),
             Message::Resources(reply) => reply.give(Arc::clone(self.runtime.resources())),
             Message::Prompts(reply) => reply.give(Arc::clone(self.runtime.prompts())),
+            Message::ExaKeys(reply) => reply.give(self.runtime.exa_keys().to_vec()),
             Message::Offering(reply) => {
                 reply.give(Offering::new(self.runtime.catalog(), &self.runtime.status()));
             }
@@ -455,6 +456,7 @@ impl Drop for Driver {
             catalog: Arc::clone(self.runtime.catalog()),
             resources: Arc::clone(self.runtime.resources()),
             prompts: Arc::clone(self.runtime.prompts()),
+            exa_keys: self.runtime.exa_keys().to_vec(),
         });
     }
 }

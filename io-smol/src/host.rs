@@ -186,6 +186,14 @@ impl Host {
         catalog(&self.handle.inbox).await
     }
 
+    /// The keys in definitions of the Exa search that the settings leave out, after everything
+    /// asked before took effect: a host with that search built in takes the first one for
+    /// `EXA_API_KEY` if that is not set. Secrets; see
+    /// [`Runtime::exa_keys`](tidegate_core::runtime::Runtime::exa_keys).
+    pub async fn exa_keys(&self) -> Vec<String> {
+        read(&self.handle.inbox, Message::ExaKeys, |last| last.exa_keys).await
+    }
+
     /// The resources of all connected servers, after everything asked before took effect. The
     /// same allocation as long as nothing changes.
     pub async fn resources(&self) -> Arc<Resources> {

@@ -55,6 +55,8 @@ pub(crate) enum Message {
     Resources(Reply<Arc<Resources>>),
     /// A question about the prompts.
     Prompts(Reply<Arc<Prompts>>),
+    /// A question about the keys of a search that the host has itself.
+    ExaKeys(Reply<Vec<String>>),
     /// A question about the tools and what their servers say.
     Offering(Reply<Offering>),
     /// Somebody wants to hear what happens.
@@ -92,6 +94,7 @@ pub(crate) struct Last {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) resources: Arc<Resources>,
     pub(crate) prompts: Arc<Prompts>,
+    pub(crate) exa_keys: Vec<String>,
 }
 
 /// The queue in front of the loop.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures_lite::future;
+use tidegate_core::error::Category;
 use tidegate_core::id::ServerName;
 use tidegate_core::input::Target;
 use tidegate_core::tools::catalog::Tool;
 use tidegate_smol::News;
 
 use crate::exit::Trouble;
+use crate::output::visible;
 use crate::session::{Session, unknown};
 
 /// The tool as it was typed.
@@ -149,10 +151,17 @@ pub(crate) async fn find(session: &Session, wanted: &Wanted) -> Result<Found, Tr
     match found? {
         Some(found) => Ok(found),
         None => {
-            let told = unknown_tool(session, wanted).await;
+            let told = unknown_tool(session, wanted).await + &left_out(session).await;
             Err(Trouble::Failed(format!("{told}{}", session.obstacles().await)))
         }
     }
+}
+
+/// What definitions leave out of the tools of their servers, if anything.
+async fn left_out(session: &Session) -> String {
+    let problems = session.host.status().await.problems.into_iter();
+    let left_out = problems.filter(|problem| problem.category == Category::ExcludedTools);
+    left_out.map(|problem| format!("\n  {}", visible::one_line(&problem.message))).collect()
 }
 
 fn look_up(tools: &[Arc<Tool>], wanted: &Wanted, name: &str) -> Option<Found> {

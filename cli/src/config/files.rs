@@ -7,7 +7,7 @@ use std::slice;
 use tidegate_core::config::consent::Consent;
 use tidegate_core::config::edit::{Edit, EditError};
 use tidegate_core::config::parse::Reading;
-use tidegate_core::config::resolve::{Resolved, Rules, resolve_with};
+use tidegate_core::config::resolve::{Fate, Resolved, Rules, Told, resolve_with};
 use tidegate_core::config::{Definition, Filters, Level, Places, Provider, Source};
 use tidegate_core::id::ServerName;
 use tidegate_core::limits::Limits;
@@ -170,6 +170,21 @@ impl Files {
         let name = ServerName::new(name);
         let all = self.sources.iter().zip(&self.readings);
         all.filter(|(_, reading)| reading.disabled.contains(&name)).map(|it| it.0).collect()
+    }
+
+    /// The file that switches a definition off from outside of its entry, for people, and whose
+    /// it is.
+    pub(super) fn off_by(&self, definition: &Definition) -> (Provider, String) {
+        let off = |told: &Told| {
+            let by = if let Fate::Disabled { by } = &told.fate { Some(by) } else { None };
+            by.filter(|_| told.source == definition.source).cloned()
+        };
+        let path = self.resolved.fates.iter().find_map(off);
+        let path = path.unwrap_or_else(|| definition.source.path.clone());
+        let all = self.sources.iter().zip(&self.readings);
+        let tool = all.filter(|(source, _)| source.path == path);
+        let tool = tool.map(|(source, reading)| reading.read_as.unwrap_or(source.provider)).next();
+        (tool.unwrap_or(definition.source.provider), self.short.short(&path))
     }
 
     /// Whether a definition is on as far as its own file says.

@@ -3,7 +3,9 @@
 
 use tidegate_core::config::edit::{Edit, foreign_language};
 use tidegate_core::config::parse::Reading;
+use tidegate_core::config::resolve::resolve;
 use tidegate_core::config::{Definition, Level, Places, Provider, Source};
+use tidegate_core::limits::Limits;
 use tidegate_smol::config_file;
 
 use super::files::Files;
@@ -104,7 +106,8 @@ pub(super) fn switched_off_by(places: &Places, definition: &Definition) -> Optio
     let is_it = |source: &Source| real(&source.path).is_some_and(|path| path == named);
     let source = places.sources().into_iter().find(is_it)?;
     let readings = config_file::read_all(&places, std::slice::from_ref(&source));
-    let (_, reading) = readings.into_iter().next()?;
-    let theirs = reading.definitions.into_iter().find(|it| it.name == definition.name)?;
+    let readings = readings.into_iter().map(|(_, reading)| reading).collect();
+    let theirs = resolve(readings, Limits::default().servers).definitions;
+    let theirs = theirs.into_iter().find(|it| it.name == definition.name)?;
     (!theirs.enabled).then_some(source.provider)
 }

@@ -36,6 +36,9 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
     servers: Vec<Server<'a>>,
+    /// The tool whose notation it is read in, if it is a file that was named and not our own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_as: Option<Provider>,
     /// How many files it leads to, which come after it.
     #[serde(skip_serializing_if = "is_zero")]
     leads_to: usize,
@@ -92,17 +95,18 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
             fate: &told.fate,
             because: because(told),
             approved: approved(files, told, granted),
-            forbidden: match &told.fate {
-                Fate::Forbidden { message } => Some(message.as_str()),
-                _ => None,
+            forbidden: if let Fate::Forbidden { message } = &told.fate {
+                Some(message)
+            } else {
+                None
             },
         });
         let broken = |problem: &&Problem| problem.severity == Severity::Error;
         let why = reading.problems.iter().find(broken).filter(|_| state == "unreadable");
         let why = why.map(|problem| problem.message.as_str());
         let (provider, level, path) = (source.provider, source.level, source.path.as_str());
-        let leads_to = reading.further.len();
-        File { provider, level, path, state, why, servers: servers.collect(), leads_to }
+        let (leads_to, read_as) = (reading.further.len(), reading.read_as);
+        File { provider, level, path, state, why, servers: servers.collect(), read_as, leads_to }
     })
     .collect()
 }
@@ -155,7 +159,7 @@ fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
         table.row(vec![
             Cell::new(Tone::Plain, files.short.short(file.path)),
             Cell::new(Tone::Plain, level(file.level)),
-            Cell::new(Tone::Plain, file.provider.display()),
+            Cell::new(Tone::Plain, of(file)),
             Cell::new(tone, state),
         ]);
     }
@@ -176,6 +180,11 @@ fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
         told.push_str(&servers.render(screen.paint, None));
     }
     told
+}
+
+fn of(file: &File<'_>) -> String {
+    let read_as = file.read_as.map(|tool| format!(", read as {}", tool.display()));
+    format!("{}{}", file.provider.display(), read_as.unwrap_or_default())
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -40,6 +40,10 @@ pub(crate) fn enable(global: &Global, args: &SwitchArgs) -> Result<Exit, Trouble
         let source = files.writable(definition, Wish::On)?;
         changes.push((source.clone(), Edit::Enable { name: name.into() }));
     }
+    if let Some(definition) = definition.filter(|_| changes.is_empty()) {
+        let (tool, at) = files.off_by(definition);
+        return Err(foreign::elsewhere(name, tool, &at));
+    }
     let mut changed = Vec::new();
     for (source, change) in changes {
         if files.edit(&source, &change).map_err(|trouble| trouble.failed("enable"))? {

@@ -78,3 +78,24 @@ fn what_is_not_there_is_said_alike_to_people_and_to_programs() {
         assert!(told["text"].as_str().unwrap().contains(missing), "{told}");
     }
 }
+
+/// Issue 4: a tool that the definition leaves out is neither offered nor called, and that is said.
+#[test]
+fn a_tool_that_its_definition_leaves_out_is_not_called_and_why_is_said() {
+    let mut fast = demo("fast");
+    fast["excludeTools"] = json!(["add"]);
+    let sandbox = Sandbox::new(&json!({ "fast": fast }));
+    let tools = sandbox.run(&["tools"]);
+    assert!(stdout(&tools).contains("mcp_fast_echo"), "{}", stdout(&tools));
+    assert!(!stdout(&tools).contains("mcp_fast_add"), "{}", stdout(&tools));
+    for args in [
+        &["tools", "mcp_fast_add"][..],
+        &["call", "fast", "add", "{\"a\":1,\"b\":2}"],
+        &["call", "mcp_fast_add", "{\"a\":1,\"b\":2}"],
+    ] {
+        let output = sandbox.run(args);
+        let told = stderr(&output);
+        assert!(told.contains("left out by") && told.contains("add"), "{args:?}: {told}");
+        assert_eq!(output.status.success(), args[0] == "tools", "{args:?}");
+    }
+}

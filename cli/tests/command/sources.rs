@@ -272,3 +272,55 @@ fn sources_show_a_folder_and_the_files_in_it() {
     assert!(text.contains(".continue/mcpServers/notes.yaml:2"), "{text}");
     assert!(text.contains("waits for your approval"), "{text}");
 }
+
+/// Issue 4, item 3: what leaves servers out does so in every command that shows them.
+#[test]
+fn what_is_left_out_by_a_flag_or_by_the_users_own_file_hides_nothing_anywhere() {
+    let cursor = r#"{"mcpServers": {"x": {"command": "theirs"}}}"#;
+    let shared = r#"{"mcpServers": {"x": {"command": "mine"}}}"#;
+    let sandbox = sandbox(&[(".cursor/mcp.json", cursor), ("mcp.json", shared)]);
+    let fates = |args: &[&str]| -> Vec<String> {
+        let told = told(&value(&done(&sandbox, args)));
+        told.into_iter().filter(|line| line.starts_with("  x")).collect()
+    };
+    let without = ["  x filtered null", "  x active false"];
+    assert_eq!(fates(&["sources", "--json"]), ["  x active false", "  x shadowed null"]);
+    assert_eq!(fates(&["sources", "--json", "--without", "cursor"]), without);
+    let excluded = fates(&["sources", "--json", "--exclude", "x"]);
+    assert_eq!(excluded, ["  x filtered null", "  x filtered null"]);
+    let (told, code) = said(&sandbox, &["sources", "--without", "nobody"]);
+    assert_eq!(code, 2);
+    assert!(told.contains("the tools are") && told.contains("mcp-json"), "{told}");
+    let own = sandbox.path("config/mcp.json");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(own, r#"{"disabledProviders": ["cursor"]}"#).unwrap();
+    assert_eq!(fates(&["sources", "--json"]), without);
+}
+
+/// Issue 4: another tool's file that is named reads right, and it is said as whose.
+#[test]
+fn a_named_file_of_another_tool_is_read_as_that_tool_does() {
+    let codex = "[mcp_servers.x]\ncommand = \"x\"\n";
+    let code = "{\"servers\": {\"y\": {\"command\": \"y\"}}}";
+    let sandbox = sandbox(&[(".codex/config.toml", codex), ("some.json", code)]);
+    let args = ["sources", "--config", ".codex/config.toml", "--config", "some.json"];
+    let text = done(&sandbox, &args);
+    for part in ["command line, read as OpenAI Codex", "command line, read as VS Code"] {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+    let told = value(&done(&sandbox, &[&args[..], &["--json"]].concat()));
+    assert_eq!(told["sources"][0]["read_as"], "codex");
+    assert_eq!(told["sources"][1]["servers"][0]["fate"], "active");
+}
+
+/// A server that somebody wants and that waits for an approval is not what `--strict` wants.
+#[test]
+fn a_strict_list_minds_servers_that_wait_for_an_approval_and_not_those_that_are_off() {
+    let off = r#"{"mcpServers": {"x": {"command": "x", "enabled": false}}}"#;
+    let waits = r#"{"mcpServers": {"x": {"command": "x"}}}"#;
+    for (text, wanted) in [(off, 0), (waits, 1)] {
+        let sandbox = sandbox(&[(".tidegate/mcp.json", text)]);
+        assert_eq!(said(&sandbox, &["list", "--strict"]).1, wanted, "{text}");
+        assert_eq!(said(&sandbox, &["list"]).1, 0, "{text}");
+    }
+}

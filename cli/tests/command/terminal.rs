@@ -1,5 +1,7 @@
 //! The command on a terminal: the line of progress, and what Ctrl+C does.
 
+use std::process::Command;
+
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::json;
@@ -74,4 +76,60 @@ fn what_servers_say_is_streamed_above_the_line_if_it_is_to_be_verbose() {
     session.send_control('c').unwrap();
     session.exp_eof().unwrap();
     assert_eq!(exit_code(&session), 130);
+}
+
+/// The same on a terminal that shows what is typed, as people's do.
+fn with_echo(command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "stty echo; exec \"$0\" \"$@\""]);
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(dir) = command.get_current_dir() {
+        shell.current_dir(dir);
+    }
+    shell
+}
+
+/// Issue 4, item 4: what a file calls a password is asked for and not shown while it is typed,
+/// what it does not is, and one that is a list is chosen from.
+#[test]
+fn what_a_file_leaves_to_be_asked_is_asked_and_a_password_is_not_shown() {
+    let sandbox = Sandbox::new(&json!({}));
+    let said = sandbox.path("said");
+    let line = format!("echo \"$T-$R-$N\" > '{}'", said.display());
+    let file = json!({
+        "inputs": [
+            {"type": "promptString", "id": "token", "description": "A token", "password": true},
+            {"type": "pickString", "id": "region", "options": ["eu", "us"], "default": "eu"},
+            {"type": "promptString", "id": "note", "description": "A note", "default": "none"},
+        ],
+        "servers": {"s": {"command": "sh", "args": ["-c", line], "env": {
+            "T": "${input:token}", "R": "${input:region}", "N": "${input:note}",
+        }}},
+    });
+    std::fs::write(sandbox.path("ask.json"), file.to_string()).unwrap();
+    let command = sandbox.bare(&["list", "--wait", "--config", "ask.json"]);
+    let mut session = spawn_command(with_echo(&command), Some(PATIENCE_MS)).unwrap();
+    // They are asked for in any order.
+    for _ in 0..3 {
+        let (_, asked) = session.exp_regex("input \"[a-z]+\" of [^)]*\\): ").unwrap();
+        if asked.contains("token") {
+            // The terminal would show it on its own as soon as it comes.
+            session.send_line("s3cret").unwrap();
+        } else if asked.contains("region") {
+            assert!(asked.contains("1: eu; 2: us; Enter for \"eu\""), "{asked}");
+            session.send_line("2").unwrap();
+            session.exp_string("2").unwrap();
+        } else {
+            session.send_line("").unwrap();
+        }
+    }
+    let rest = session.exp_eof().unwrap();
+    assert!(!rest.contains("s3cret"), "{rest:?}");
+    assert_eq!(std::fs::read_to_string(said).unwrap(), "s3cret-us-none\n");
 }

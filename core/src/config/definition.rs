@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::inputs::Input;
 use super::secret;
 use super::source::{Level, Provider};
 use super::template::{Part, Role, Template, Variables};
@@ -47,6 +48,9 @@ pub struct Definition {
     /// What stands for variables of the tool itself: `workspaceFolder`, `CLAUDE_PLUGIN_ROOT`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub constants: BTreeMap<String, String>,
+    /// What the file says of the values that are asked for in it, by their ids.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Input>,
     /// Whether it says no more than whether a server is on that a weaker file of its tool defines.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub overlay: bool,
@@ -70,6 +74,17 @@ impl ToolFilter {
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.include.is_none() && self.exclude.is_empty()
+    }
+
+    /// Whether a tool is wanted. A name may carry arguments in parentheses, as older files have
+    /// it, which do not count.
+    #[must_use]
+    pub fn wants(&self, tool: &str) -> bool {
+        let is = |name: &String| {
+            name == tool || name.split_once('(').is_some_and(|(name, _)| name == tool)
+        };
+        let included = self.include.as_ref().is_none_or(|names| names.iter().any(is));
+        included && !self.exclude.iter().any(is)
     }
 }
 
@@ -208,6 +223,7 @@ impl Definition {
             auto_approve: Vec::new(),
             variables: Variables::None,
             constants: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             overlay: false,
             source,
         }

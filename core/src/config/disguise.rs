@@ -41,6 +41,8 @@ pub struct Disguise {
     approvals: BTreeMap<Approval, Approval>,
     /// Command lines as they are and as they are redacted.
     lines: BTreeMap<String, String>,
+    /// What is asked of people as it is and as it is redacted.
+    inputs: BTreeMap<Question, Question>,
     asked: BTreeMap<AnswerId, (Question, Question)>,
     failed: BTreeMap<Question, AskError>,
     /// The files that files led to, by their paths.
@@ -62,6 +64,7 @@ impl Disguise {
             definitions: BTreeMap::new(),
             approvals: BTreeMap::new(),
             lines: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             asked: BTreeMap::new(),
             failed: BTreeMap::new(),
             further: BTreeMap::new(),
@@ -98,6 +101,7 @@ impl Disguise {
         for (real, shown) in real.definitions.into_iter().zip(shown.definitions) {
             self.approvals.insert(real.approval(), shown.approval());
             self.lines.extend(lines(&real).into_iter().zip(lines(&shown)));
+            self.inputs.extend(inputs(&real).zip(inputs(&shown)));
             let known = self.definitions.entry(real.name.clone()).or_default();
             known.retain(|(before, _)| *before != real);
             known.push((real, shown));
@@ -121,7 +125,7 @@ impl Disguise {
             Question::Shell { line } => {
                 Question::Shell { line: self.lines.get(line).cloned().unwrap_or_default() }
             }
-            input @ Question::Input { .. } => input.clone(),
+            input @ Question::Input { .. } => self.inputs.get(input).unwrap_or(input).clone(),
         };
         self.failed.remove(what);
         self.failed.remove(&shown);
@@ -169,6 +173,12 @@ impl Disguise {
 fn hidden(launch: &Launch) -> Launch {
     let names = launch.env.keys().map(|name| (name.clone(), Text::default()));
     Launch { env: names.collect(), ..Launch::default() }
+}
+
+/// What is asked of people, in the order of the ids.
+fn inputs(definition: &Definition) -> impl Iterator<Item = Question> {
+    let asked = definition.questions().into_iter();
+    asked.filter(|what| matches!(what, Question::Input { .. }))
 }
 
 fn lines(definition: &Definition) -> Vec<String> {

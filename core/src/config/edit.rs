@@ -303,7 +303,7 @@ impl<'a> Desk<'a> {
             let message = format!("\"{SECTION}\" should be an object and is {noun}");
             return Err(EditError::Shape { file: self.file(), message });
         }
-        let mut unheard = super::report::Report { file: "", problems: Vec::new() };
+        let mut unheard = super::report::Report::of("");
         let dialect = dialect(self.source, self.root);
         let at = section::Where { file: "", project: "" };
         let Sections::Found(found) = section::find(members, dialect, at, &mut unheard) else {

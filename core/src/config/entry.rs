@@ -78,7 +78,7 @@ pub(super) fn read(
     definition.constants = place.constants.clone();
     definition.overlay = place.dialect.overlays && is_overlay(members, place.dialect);
     // What an overlay lacks is said where nothing is under it.
-    let mut unheard = Report { file: report.file, problems: Vec::new() };
+    let mut unheard = Report::of(report.file);
     let report = if definition.overlay { &mut unheard } else { report };
     let mut fields = Fields { report, server: &server, prefix, ease: place.dialect.ease };
     let found = Found { members, dialect: place.dialect, line: entry.line };

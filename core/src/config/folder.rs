@@ -42,6 +42,18 @@ impl Entries {
         (folder, Some(entries))
     }
 
+    /// Where in the path of a file the folder ends that leads to it.
+    pub(super) fn folder_of(&self, path: &str) -> Option<usize> {
+        let (above, name) = path.rsplit_once('/')?;
+        match self {
+            Self::Ending(_) => self.path(name).map(|_| above.len()),
+            Self::Each(file) => {
+                let (folder, _) = above.rsplit_once('/').filter(|_| name == file)?;
+                Some(folder.len())
+            }
+        }
+    }
+
     /// The path from the folder to the file that an entry of it stands for.
     fn path(&self, name: &str) -> Option<String> {
         if name.starts_with('.') || name.contains(['/', '\\']) {
@@ -60,7 +72,7 @@ impl Entries {
 /// be listed.
 #[must_use]
 pub fn read(source: &Source, listed: &Listed) -> Reading {
-    let mut report = Report { file: &source.path, problems: Vec::new() };
+    let mut report = Report::of(&source.path);
     let mut further = Vec::new();
     match (listed, &source.entries) {
         (Listed::Nothing, _) | (_, None) => {}
@@ -77,7 +89,7 @@ pub fn read(source: &Source, listed: &Listed) -> Reading {
             }
         }
     }
-    let (path, problems) = (source.path.clone(), report.problems);
+    let (path, problems) = (source.path.clone(), report.conclude());
     Reading { path, further, problems, ..Reading::default() }
 }
 

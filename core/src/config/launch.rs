@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::definition::{Auth, Definition, Remote, Stdio, Transport};
 use super::environment::{Environment, Setting};
+use super::inputs::Input;
 use super::template::{Part, Role, Template};
 use crate::command::{Fill, Launch, Question, Remote as Place, Text};
 use crate::error::{AskError, Missing};
@@ -226,13 +227,14 @@ impl Definition {
     fn question(&self, part: &Part) -> Option<Question> {
         match part {
             Part::Command { line, .. } => Some(Question::Shell { line: line.clone() }),
-            Part::Input { id, .. } => Some(Question::Input {
-                file: self.source.path.clone(),
-                id: id.clone(),
-                description: None,
+            Part::Input { id, .. } => {
                 // What is not known to be harmless is not shown.
-                password: true,
-            }),
+                let unknown = || Input { password: true, ..Input::default() };
+                let Input { description, password, default, options } =
+                    self.inputs.get(id).cloned().unwrap_or_else(unknown);
+                let (file, id) = (self.source.path.clone(), id.clone());
+                Some(Question::Input { file, id, description, password, default, options })
+            }
             Part::Text(_)
             | Part::Variable { .. }
             | Part::Named(_)

@@ -13,6 +13,9 @@ use super::encoding::{Encoding, decode};
 use super::entry;
 use super::environment::Environment;
 use super::format::dialect::{Dialect, Switches};
+use super::format::recognise;
+use super::inputs;
+use super::manifest;
 use super::nearest::nearest;
 use super::registry;
 use super::report::{About, Report};
@@ -40,6 +43,9 @@ pub struct Reading {
     pub(super) switches: Vec<Switches>,
     /// What the user sets in it for all files.
     pub settings: FileSettings,
+    /// The tool whose notation it is read in, if it is a file that the user named and that is not
+    /// our own.
+    pub read_as: Option<Provider>,
     /// The files it leads to, in whose place it stands.
     pub further: Vec<Source>,
     /// What a person may want to mend in it, in the order of the file.
@@ -101,9 +107,9 @@ pub fn found_in(
     surroundings: Surroundings<'_>,
 ) -> Reading {
     let unreadable = |message: String| {
-        let mut report = Report { file: &source.path, problems: Vec::new() };
+        let mut report = Report::of(&source.path);
         report.error(About::default(), Category::UnreadableFile, message);
-        Reading { problems: report.problems, ..Reading::default() }
+        Reading { problems: report.conclude(), ..Reading::default() }
     };
     match found {
         Found::Content(bytes) => read_in(source, bytes, surroundings).at(origin),
@@ -126,20 +132,22 @@ pub fn read(source: &Source, bytes: &[u8]) -> Reading {
 /// Reads one file. Total: any bytes give a reading.
 #[must_use]
 pub fn read_in(source: &Source, bytes: &[u8], surroundings: Surroundings<'_>) -> Reading {
-    let mut report = Report { file: &source.path, problems: Vec::new() };
+    let mut report = Report::of(&source.path);
     let mut reading = Reading::default();
     if let Some(text) = text(bytes, &mut report)
-        && let Some((root, dialect)) = tree(&text, source, &mut report)
+        && let Some((root, tool)) = tree(&text, source, &mut report)
     {
         if registry::is_registry(source) {
             reading.further = registry::read(&root, source, surroundings.project, &mut report);
+        } else if let Some(files) = manifest::further(&root, source, &mut report) {
+            reading.further = files;
         } else {
-            reading = definitions(&root, source, dialect, surroundings, &mut report);
+            reading = definitions(&root, source, tool, surroundings, &mut report);
         }
+        reading.read_as = (tool != source.provider).then_some(tool);
     }
     reading.path.clone_from(&source.path);
-    reading.problems = report.problems;
-    reading.problems.sort_by_key(|problem| problem.line);
+    reading.problems = report.conclude();
     if let Some(plugin) = &source.plugin {
         reading.belong_to(plugin);
     }
@@ -164,23 +172,18 @@ pub(super) fn language(source: &Source) -> Language {
     }
 }
 
-/// How a file is to be read: as its tool does, or, if the user named it, as the tool does that
-/// is known for such a file.
+/// How a file is to be read.
 pub(super) fn dialect(source: &Source, root: Option<&Node<'_>>) -> &'static Dialect {
-    let provider = match (source.provider, language(source)) {
-        (Provider::Explicit, Language::Toml) => Provider::Codex,
-        (Provider::Explicit, Language::Yaml) => {
-            let members = root.map(|root| &root.value);
-            match members {
-                Some(Value::Map(members)) if last(members, "extensions").is_some() => {
-                    Provider::Goose
-                }
-                _ => Provider::Continue,
-            }
-        }
-        (provider, _) => provider,
-    };
-    &provider.tool().dialect
+    &tool(source, root).tool().dialect
+}
+
+/// In whose notation a file is: its tool's, or, if the user named it, that of the tool that is
+/// known for such a file.
+fn tool(source: &Source, root: Option<&Node<'_>>) -> Provider {
+    if source.provider != Provider::Explicit {
+        return source.provider;
+    }
+    recognise(&source.path, language(source), root).unwrap_or(source.provider)
 }
 
 fn text<'a>(bytes: &'a [u8], report: &mut Report<'_>) -> Option<Cow<'a, str>> {
@@ -212,7 +215,7 @@ fn tree<'a>(
     text: &'a str,
     source: &Source,
     report: &mut Report<'_>,
-) -> Option<(Node<'a>, &'static Dialect)> {
+) -> Option<(Node<'a>, Provider)> {
     let language = language(source);
     let document = match syntax::parse(text, language) {
         Ok(document) => document,
@@ -229,7 +232,8 @@ fn tree<'a>(
             return None;
         }
     };
-    let dialect = dialect(source, document.root.as_ref());
+    let tool = tool(source, document.root.as_ref());
+    let dialect = &tool.tool().dialect;
     if document.root.is_some() && document.syntax > dialect.syntax {
         let beyond = match document.syntax {
             Syntax::Json | Syntax::Jsonc => "comments or trailing commas",
@@ -241,7 +245,7 @@ fn tree<'a>(
     if document.root.is_none() {
         empty(source, report, Category::EmptyFile, "the file is empty");
     }
-    document.root.map(|root| (root, dialect))
+    document.root.map(|root| (root, tool))
 }
 
 /// A file without servers is worth a warning if the user named it.
@@ -260,10 +264,11 @@ fn lower_first(words: &str) -> String {
 fn definitions(
     root: &Node<'_>,
     source: &Source,
-    dialect: &'static Dialect,
+    tool: Provider,
     surroundings: Surroundings<'_>,
     report: &mut Report<'_>,
 ) -> Reading {
+    let dialect = &tool.tool().dialect;
     let mut reading = Reading::default();
     let Value::Map(members) = &root.value else {
         let noun = root.value.noun();
@@ -278,18 +283,13 @@ fn definitions(
     let sections = match section::find(members, dialect, at, report) {
         Sections::Found(sections) => sections,
         found @ (Sections::Wrong | Sections::None) => {
-            if dialect.dedicated {
+            if dialect.dedicated || source.level == Level::Explicit {
                 repeated_keys(members, &mut Vec::new(), &[], report);
                 if matches!(found, Sections::None) {
-                    let wanted = dialect.sections.first().copied().unwrap_or_default();
-                    let message = format!("there is no \"{wanted}\" in the file");
-                    empty(source, report, Category::MissingSection, &message);
+                    without_section(source, dialect, report);
                 }
                 // Names can be switched off in a file that defines none (G59).
-                let disabled = disabled_servers(members, report);
-                if source.level != Level::Project {
-                    reading.disabled = disabled;
-                }
+                reading.disabled = disabled_elsewhere(members, source, report);
             }
             return reading;
         }
@@ -299,7 +299,7 @@ fn definitions(
     let constants = &entry::constants(source, dialect, surroundings);
     for section in &sections {
         // In the files of others a key that nobody reads is theirs.
-        if !section.path.is_empty() && source.provider.is_own() {
+        if !section.path.is_empty() && tool.is_own() {
             unknown_members(members, &section.path, dialect, report);
         }
         let level = section.level.unwrap_or(source.level);
@@ -321,14 +321,33 @@ fn definitions(
             }
         }
     }
+    let asked =
+        if dialect.silent.contains(&inputs::KEY) { inputs::read(members) } else { BTreeMap::new() };
     let disabled = disabled_servers(members, report);
     for definition in &mut reading.definitions {
+        inputs::give(definition, &asked);
         definition.enabled &= !disabled.contains(&definition.name);
     }
     if source.level != Level::Project {
         reading.disabled = disabled;
     }
     reading
+}
+
+fn without_section(source: &Source, dialect: &Dialect, report: &mut Report<'_>) {
+    let wanted = dialect.sections.first().copied().unwrap_or_default();
+    let message = format!("there is no \"{wanted}\" in the file");
+    empty(source, report, Category::MissingSection, &message);
+}
+
+/// The names that are off wherever they are defined.
+fn disabled_elsewhere(
+    members: &[Member<'_>],
+    source: &Source,
+    report: &mut Report<'_>,
+) -> BTreeSet<ServerName> {
+    let disabled = disabled_servers(members, report);
+    if source.level == Level::Project { BTreeSet::new() } else { disabled }
 }
 
 fn unknown_members(

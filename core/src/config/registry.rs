@@ -7,8 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::manifest;
 use super::report::{About, Report};
-use super::source::{Provider, Source};
+use super::source::{Provider, Source, is_absolute};
 use super::syntax::{Member, Node, Value, last};
 use crate::error::Category;
 
@@ -51,13 +52,21 @@ pub(super) fn read(
             continue;
         };
         let name = plugin.key.split('@').next().unwrap_or_default();
-        files.extend(installs.iter().filter_map(|install| file(name, install, source, project)));
+        let installed =
+            installs.iter().filter_map(|install| files_of(name, install, source, project));
+        files.extend(installed.flatten());
     }
-    files.truncate(FILES_MAX);
+    if files.len() > FILES_MAX {
+        let surplus = files.len() - FILES_MAX;
+        let message = format!("there are too many plugins; {surplus} files are not looked at");
+        report.warning(About::default(), Category::TooManyFiles, message);
+        files.truncate(FILES_MAX);
+    }
     files
 }
 
-fn file(name: &str, install: &Node<'_>, source: &Source, project: &str) -> Option<Source> {
+/// The file of the servers of a plugin, and its manifest.
+fn files_of(name: &str, install: &Node<'_>, source: &Source, project: &str) -> Option<[Source; 2]> {
     let Value::Map(members) = &install.value else { return None };
     if last(members, "enabled").is_some_and(|member| member.node.value == Value::Bool(false)) {
         return None;
@@ -66,12 +75,20 @@ fn file(name: &str, install: &Node<'_>, source: &Source, project: &str) -> Optio
         return None;
     }
     let root = text(members, "installPath")?.trim_end_matches('/');
+    // A relative one would be looked up wherever we happen to run.
+    if !is_absolute(&root) {
+        return None;
+    }
     let roots = ["CLAUDE_PLUGIN_ROOT", "XCSH_PLUGIN_ROOT"];
     let constants: BTreeMap<String, String> =
         roots.map(|name| (name.to_string(), root.to_string())).into();
     let plugin = Some(name.to_string()).filter(|name| !name.is_empty());
-    let file = Source::file(source.provider, source.level, format!("{root}/.mcp.json"));
-    Some(Source { constants, plugin, ..file })
+    let files = [(source.provider, ".mcp.json"), (Provider::ClaudePluginManifest, manifest::PATH)];
+    Some(files.map(|(provider, path)| Source {
+        constants: constants.clone(),
+        plugin: plugin.clone(),
+        ..Source::file(provider, source.level, format!("{root}/{path}"))
+    }))
 }
 
 fn text<'a>(members: &'a [Member<'_>], key: &str) -> Option<&'a str> {
@@ -103,7 +120,8 @@ mod tests {
     fn a_registry_leads_to_the_files_of_its_plugins() {
         let reading = read(&registry(), TEXT.as_bytes());
         let paths: Vec<_> = reading.further.iter().map(|source| source.path.as_str()).collect();
-        assert_eq!(paths, ["/plugins/acme/.mcp.json"]);
+        let manifest = "/plugins/acme/.claude-plugin/plugin.json";
+        assert_eq!(paths, ["/plugins/acme/.mcp.json", manifest]);
         assert_eq!(reading.problems.len(), 1, "{:?}", reading.problems);
         let text = r#"{"mcpServers":{"tool":{"command":"${CLAUDE_PLUGIN_ROOT}/run"},"bad":5}}"#;
         let plugin = read(&reading.further[0], text.as_bytes());

@@ -52,7 +52,18 @@ fn document() -> Value {
             "inputs": {
                 "description": "What ${input:ID} asks for.",
                 "type": "array",
-                "items": { "type": "object" },
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "type": { "enum": ["promptString", "pickString"] },
+                        "id": { "type": "string" },
+                        "description": { "type": "string" },
+                        "password": { "type": "boolean" },
+                        "default": { "type": "string" },
+                        "options": { "type": "array", "items": { "type": "string" } },
+                    },
+                    "required": ["id"],
+                },
             },
         },
         "additionalProperties": false,

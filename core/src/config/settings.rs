@@ -44,11 +44,11 @@ pub(super) fn read(
     report: &mut Report<'_>,
 ) -> FileSettings {
     let mut settings = FileSettings::default();
-    let counts = match source.provider {
-        Provider::Explicit | Provider::Inline => true,
-        Provider::Tidegate => source.level == Level::User,
-        _ => return settings,
-    };
+    let named = matches!(source.provider, Provider::Explicit | Provider::Inline);
+    if !named && source.provider != Provider::Tidegate {
+        return settings;
+    }
+    let counts = named || source.level == Level::User;
     for member in KEYS.iter().filter_map(|key| last(members, key)) {
         if !counts {
             let message = format!("\"{}\" counts in the user's own file only", member.key);

@@ -149,13 +149,16 @@ impl Places {
     }
 
     /// Where a file is: at the first of its places whose start is known; `<up>` is the project
-    /// and each folder above it up to the repository's.
+    /// and each folder above it up to the repository's, `<above>` the latter alone.
     fn paths(&self, places: &[&str]) -> Vec<(String, Option<Entries>)> {
         for place in places {
             let (place, entries) = Entries::split(place);
-            if let Some(rest) = place.strip_prefix("<up>") {
+            let ups = [("<up>", 0), ("<above>", 1)];
+            if let Some((rest, skipped)) =
+                ups.iter().find_map(|(up, skipped)| Some((place.strip_prefix(up)?, *skipped)))
+            {
                 let path = |folder| (format!("{folder}{rest}"), entries.clone());
-                return self.folders_up().map(path).collect();
+                return self.folders_up().skip(skipped).map(path).collect();
             }
             let parts: Option<Vec<&str>> = place.split('/').map(|part| self.part(part)).collect();
             // From a place that is not absolute a project's file could pass for the user's.
@@ -199,7 +202,7 @@ impl Places {
 }
 
 /// Whether a path says by itself where it leads, on any platform.
-fn is_absolute(path: &&str) -> bool {
+pub(super) fn is_absolute(path: &&str) -> bool {
     path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
 }
 

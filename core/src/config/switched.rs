@@ -69,8 +69,9 @@ impl Switched {
         if let Some(file) = self.named.get(&definition.name) {
             return Some(file.clone());
         }
-        let off = |(_, list): &&(String, Switches)| {
-            list.reaches(source) && list.is_off(definition.name.as_str())
+        // A file that the user named is its tool's, too.
+        let off = |(file, list): &&(String, Switches)| {
+            (list.reaches(source) || *file == source.path) && list.is_off(definition.name.as_str())
         };
         if let Some((file, _)) = self.lists.iter().find(off) {
             return Some(file.clone());

@@ -25,6 +25,13 @@ pub enum CallError {
         /// The name, as the caller gave it.
         tool: String,
     },
+    /// The definition of the server leaves the tool out.
+    ExcludedTool {
+        /// The server.
+        server: ServerName,
+        /// The tool as the server calls it.
+        tool: String,
+    },
     /// The server is not connected and will not be without somebody acting.
     NotConnected {
         /// The server.
@@ -79,6 +86,10 @@ impl fmt::Display for CallError {
         match self {
             Self::UnknownServer { server } => write!(f, "no MCP server named \"{server}\""),
             Self::UnknownTool { tool } => write!(f, "no tool named {tool:?}"),
+            Self::ExcludedTool { server, tool } => write!(
+                f,
+                "tool {tool:?} of MCP server \"{server}\" is left out by the server's definition"
+            ),
             Self::NotConnected { server, reason } if reason.is_empty() => {
                 write!(f, "MCP server not connected: {server}")
             }

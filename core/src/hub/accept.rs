@@ -68,6 +68,9 @@ impl Hub {
         else {
             return Err(CallError::UnknownServer { server: name.clone() });
         };
+        if !slot.definition().tools.wants(&tool) {
+            return Err(CallError::ExcludedTool { server: name.clone(), tool });
+        }
         let timeout_ms = limits.timeout_ms.or_else(|| slot.definition().timeout_ms);
         let limits = CallLimits { timeout_ms, ..limits };
         if slot.is_connecting() {
@@ -94,11 +97,16 @@ impl Hub {
 
     /// Sends the calls that waited for a server; a tool that is gone answers so.
     pub(super) fn send_waiting(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
-        let Some(server) = self.slots.get_mut(name).and_then(|slot| slot.server.as_mut()) else {
-            return;
-        };
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        let filter = slot.definition().tools.clone();
+        let Some(server) = slot.server.as_mut() else { return };
         let conn = server.conn();
         for Ripe { call, tool, arguments, again } in self.calls.ripe(name) {
+            if !filter.wants(&tool) {
+                let error = CallError::ExcludedTool { server: name.clone(), tool };
+                self.calls.fail(call, error, out);
+                continue;
+            }
             let offered = server.offers(&tool);
             let request =
                 offered.then(|| server.call(now, call, &tool, &arguments, again, out)).flatten();

@@ -40,7 +40,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::config::resolve::Told;
-use crate::config::{Environment, Source, Surroundings};
+use crate::config::{Environment, Source, Surroundings, ToolFilter};
 use crate::entropy::Entropy;
 use crate::error::Cause;
 use crate::event::Event;
@@ -148,6 +148,8 @@ pub struct Offer<'a> {
     pub server: &'a ServerName,
     /// Its tools, in its own order.
     pub tools: &'a Arc<[ToolDef]>,
+    /// Which of them its definition wants.
+    pub filter: &'a ToolFilter,
     /// What they are worth.
     pub worth: Worth,
 }
@@ -370,8 +372,9 @@ impl Hub {
     /// What a server offers.
     #[must_use]
     pub fn offer<'a>(&'a self, server: &'a ServerName) -> Option<Offer<'a>> {
-        let (tools, worth) = self.slots.get(server)?.offer(self.options.policy.late_failure)?;
-        Some(Offer { server, tools, worth })
+        let slot = self.slots.get(server)?;
+        let (tools, worth) = slot.offer(self.options.policy.late_failure)?;
+        Some(Offer { server, tools, filter: &slot.definition().tools, worth })
     }
 
     /// Keeps a problem and says it, unless it was said before. What is about a server is found

@@ -6,19 +6,25 @@
 //! names of all are compared anew only where two tools would share one.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::error::Problem;
+use crate::config::ToolFilter;
+use crate::error::{Category, Problem, Severity};
 use crate::hub::policy::Names;
 use crate::hub::{Offer, Worth};
 use crate::id::ServerName;
+use crate::quote::Quoted;
 use crate::wire::mcp::ToolDef;
 
 use super::catalog::{self, Slice, SliceState, Tool};
 use super::name;
+
+/// How many tools that are left out are named.
+const NAMED: usize = 5;
 
 /// The offers that were last put together.
 #[derive(Clone, Debug)]
@@ -38,6 +44,9 @@ pub struct Shelf {
 /// The offer of one server and what was made of it.
 #[derive(Clone, Debug)]
 struct Kept {
+    offered: Arc<[ToolDef]>,
+    filter: ToolFilter,
+    /// What is wanted of what is offered.
     defs: Arc<[ToolDef]>,
     worth: Worth,
     tools: Vec<Arc<Tool>>,
@@ -79,10 +88,12 @@ impl Shelf {
         let shared = self.shared > 0;
         let mut whole = self.arrange(order);
         let mut changed = None;
+        // What is to be said of a server whose tools are the same, none perhaps.
+        let mut said = Vec::new();
         for (server, offer) in offers {
             // What is not configured offers nothing, and is forgotten already.
             let Some(place) = self.places.get(server).copied() else { continue };
-            let Some(before) = self.replace(server, offer.as_ref()) else { continue };
+            let Some(before) = self.replace(server, offer.as_ref(), &mut said) else { continue };
             let start = self.counts.iter().take(place).sum();
             if let Some(count) = self.counts.get_mut(place) {
                 *count = self.kept.get(server).map_or(0, |kept| kept.tools.len());
@@ -92,11 +103,11 @@ impl Shelf {
         if whole || changed.is_some() && (shared || self.shared > 0) {
             return self.assemble();
         }
-        let Some((server, range)) = changed else { return (None, Vec::new()) };
+        let Some((server, range)) = changed else { return (None, said) };
         let kept = self.kept.get(server);
         let tools = kept.map(|kept| kept.tools.clone()).unwrap_or_default();
-        let problems = kept.map(|kept| kept.problems.clone()).unwrap_or_default();
-        (Some(Change::Part(range, tools)), problems)
+        said.extend(kept.into_iter().flat_map(|kept| kept.problems.iter().cloned()));
+        (Some(Change::Part(range, tools)), said)
     }
 
     /// Takes in the configuration order; whether it is another one.
@@ -116,10 +127,17 @@ impl Shelf {
     }
 
     /// Takes in the offer of one server; how many tools it had before, if it has others now.
-    fn replace(&mut self, server: &ServerName, offer: Option<&Offer<'_>>) -> Option<usize> {
+    fn replace(
+        &mut self,
+        server: &ServerName,
+        offer: Option<&Offer<'_>>,
+        said: &mut Vec<Problem>,
+    ) -> Option<usize> {
         let same = match (self.kept.get(server), offer) {
             (Some(kept), Some(offer)) => {
-                Arc::ptr_eq(&kept.defs, offer.tools) && kept.worth == offer.worth
+                Arc::ptr_eq(&kept.offered, offer.tools)
+                    && kept.filter == *offer.filter
+                    && kept.worth == offer.worth
             }
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
@@ -131,13 +149,18 @@ impl Shelf {
         if let Some(offer) = offer {
             self.keep(offer);
         }
-        let after = self.kept.get(server).map_or(&[][..], |kept| &kept.tools);
-        (before != after).then_some(before.len())
+        let kept = self.kept.get(server);
+        if before != kept.map_or(&[][..], |kept| &kept.tools) {
+            return Some(before.len());
+        }
+        said.extend(kept.into_iter().flat_map(|kept| kept.problems.iter().cloned()));
+        None
     }
 
     fn keep(&mut self, offer: &Offer<'_>) {
-        let names: Vec<String> =
-            offer.tools.iter().map(|def| self.bare(offer.server, def)).collect();
+        let (defs, left_out) = wanted(offer);
+        let slice = Slice { server: offer.server, tools: &defs, state: offer.worth.state() };
+        let names: Vec<String> = defs.iter().map(|def| self.bare(offer.server, def)).collect();
         let mut alone = true;
         for name in &names {
             let holders = self.holders.entry(name.clone()).or_insert(0);
@@ -146,13 +169,16 @@ impl Shelf {
             self.shared += usize::from(*holders == 2);
         }
         // Names that nobody else has need no comparing.
-        let (tools, problems) = if alone {
-            catalog::named(&slice(offer), names)
+        let (tools, mut problems) = if alone {
+            catalog::named(&slice, names)
         } else {
-            catalog::derive(self.names, &[slice(offer)])
+            catalog::derive(self.names, &[slice])
         };
+        problems.extend(left_out);
         let kept = Kept {
-            defs: Arc::clone(offer.tools),
+            offered: Arc::clone(offer.tools),
+            filter: offer.filter.clone(),
+            defs,
             worth: offer.worth.clone(),
             tools: tools.into_iter().map(Arc::new).collect(),
             problems,
@@ -177,6 +203,16 @@ impl Shelf {
 
     fn bare(&self, server: &ServerName, def: &ToolDef) -> String {
         name::bare(self.names, server.as_str(), &def.name)
+    }
+
+    /// The tool that a definition leaves out and that would be exposed under a name.
+    #[must_use]
+    pub fn left_out(&self, exposed: &str) -> Option<(&ServerName, &str)> {
+        self.kept.iter().filter(|(_, kept)| !kept.filter.is_open()).find_map(|(server, kept)| {
+            let is_it =
+                |def: &&ToolDef| !kept.filter.wants(&def.name) && self.bare(server, def) == exposed;
+            kept.offered.iter().find(is_it).map(|def| (server, def.name.as_str()))
+        })
     }
 
     /// All tools in configuration order, and all that is to be said about them.
@@ -210,14 +246,43 @@ impl Worth {
     }
 }
 
-fn slice<'a>(offer: &'a Offer<'_>) -> Slice<'a> {
-    Slice { server: offer.server, tools: offer.tools, state: offer.worth.state() }
+/// The tools of an offer that its definition wants, and what is said of the others.
+fn wanted(offer: &Offer<'_>) -> (Arc<[ToolDef]>, Option<Problem>) {
+    if offer.filter.is_open() {
+        return (Arc::clone(offer.tools), None);
+    }
+    let all = offer.tools.iter().cloned();
+    let (wanted, others): (Vec<ToolDef>, Vec<ToolDef>) =
+        all.partition(|def| offer.filter.wants(&def.name));
+    let left_out = (!others.is_empty()).then(|| left_out(offer.server, &others));
+    (Arc::from(wanted), left_out)
+}
+
+fn left_out(server: &ServerName, others: &[ToolDef]) -> Problem {
+    let named: Vec<String> =
+        others.iter().take(NAMED).map(|def| format!("{:?}", Quoted(&def.name))).collect();
+    let more = others.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = named.join(", ");
+    let message = format!(
+        "tools of server \"{server}\" are left out by its definition and not offered: {named}{more}"
+    );
+    let problem = Problem::of_server(server, Category::ExcludedTools, message);
+    Problem { severity: Severity::Info, ..problem }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::wire::mcp;
+
+    fn slice<'a>(offer: &Offer<'a>) -> Slice<'a> {
+        let state = match offer.worth {
+            Worth::Live => SliceState::Live,
+            Worth::Deferred | Worth::Failed(_) => SliceState::Deferred,
+        };
+        Slice { server: offer.server, tools: offer.tools, state }
+    }
 
     fn defs(names: &[&str]) -> Arc<[ToolDef]> {
         let entry = |name: &&str| {
@@ -233,6 +298,7 @@ mod tests {
         let servers: Vec<ServerName> =
             ["a", "a_b", "b"].iter().map(|n| ServerName::new(n)).collect();
         let lists = [defs(&[]), defs(&["x", "y"]), defs(&["b_x", "x"]), defs(&["x", "X", "x_y"])];
+        let filter = &ToolFilter::default();
         for names in [Names::Distinct, Names::Documented] {
             let (mut shelf, mut all) = (Shelf::new(names), Vec::new());
             let (mut parts, mut wholes) = (0, 0);
@@ -245,7 +311,7 @@ mod tests {
                     .map(|(server, at)| {
                         let worth = if step % 2 == 0 { Worth::Live } else { Worth::Deferred };
                         let tools = lists.get(digit(at));
-                        (server, tools.map(|tools| Offer { server, tools, worth }))
+                        (server, tools.map(|tools| Offer { server, tools, filter, worth }))
                     })
                     .collect();
                 // The configuration order changes now and then, and may lack a server.
@@ -273,5 +339,36 @@ mod tests {
             }
             assert!(parts > 10 && wholes > 10, "{parts} parts, {wholes} wholes");
         }
+    }
+
+    /// Tools that a definition leaves out are not offered, and one can find out why.
+    #[test]
+    fn what_a_definition_leaves_out_is_not_on_the_shelf_and_that_is_said() {
+        let (server, tools) = (&ServerName::new("s"), &defs(&["a", "b", "c"]));
+        let order: Arc<[ServerName]> = Arc::from([server.clone()]);
+        let mut shelf = Shelf::new(Names::Distinct);
+        let mut put = |filter: &ToolFilter| {
+            let offer = Offer { server, tools, filter, worth: Worth::Live };
+            let (change, problems) = shelf.put(&order, core::iter::once((server, Some(offer))));
+            let names = match change {
+                Some(Change::Whole(tools) | Change::Part(_, tools)) => {
+                    tools.iter().map(|tool| tool.tool.clone()).collect::<Vec<_>>()
+                }
+                None => Vec::new(),
+            };
+            (names, problems)
+        };
+        let (names, problems) =
+            put(&ToolFilter { include: None, exclude: Vec::from(["b".into()]) });
+        assert_eq!(names, ["a", "c"]);
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert_eq!((problem.severity, problem.category), (Severity::Info, Category::ExcludedTools));
+        assert!(problem.message.ends_with(r#"not offered: "b""#), "{}", problem.message);
+        // Another list of what is wanted is another offer of the same tools.
+        let include = Some(Vec::from(["b(x)".into(), "c".into()]));
+        let (names, _) = put(&ToolFilter { include, exclude: Vec::from(["c".into()]) });
+        assert_eq!(names, ["b"]);
+        assert_eq!(shelf.left_out("mcp_s_c"), Some((server, "c")));
+        assert_eq!(shelf.left_out("mcp_s_b"), None);
     }
 }

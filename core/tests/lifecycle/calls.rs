@@ -1,12 +1,16 @@
 //! Calls, what servers ask, and what they must not say.
 
-use tidegate_core::error::{CallError, Cause, Exit};
+use tidegate_core::bytes::Json;
+use tidegate_core::config::Source;
+use tidegate_core::error::{CallError, Category, Cause, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState};
-use tidegate_core::id::{CallId, ConnId};
-use tidegate_core::input::{Fact, Request};
+use tidegate_core::hub::policy::Policy;
+use tidegate_core::id::{CallId, ConnId, ServerName};
+use tidegate_core::input::{Fact, NewCall, Request, Target};
+use tidegate_core::options::Options;
 use tidegate_core::tools::proxy::SUBAGENT_CALL_MS;
 
-use crate::play::{ECHO, HELLO, one, two};
+use crate::play::{ECHO, HELLO, Play, one, two};
 
 /// C-CANC-01, G42: cancelling tells the server, ends at once, and discards the late answer.
 #[test]
@@ -234,4 +238,42 @@ fn a_call_number_is_used_once() {
     play.start().connect(0).call(5, "a", "echo").call(5, "a", "echo");
     assert!(play.events.contains(&Event::CallRefused { call: CallId::new(5) }));
     assert_eq!(play.outcome(5), None);
+}
+
+/// Issue 4: what a definition leaves out of its server's tools is neither offered nor called.
+#[test]
+fn a_tool_that_the_definition_leaves_out_is_neither_offered_nor_called() {
+    let config = r#"{"mcpServers":{"a":{"command":"a","excludeTools":["echo"]}}}"#;
+    let mut play = Play::new(config);
+    let excluded = Outcome::Failed(CallError::ExcludedTool {
+        server: ServerName::new("a"),
+        tool: "echo".into(),
+    });
+    play.start().call(1, "a", "echo");
+    assert_eq!(play.outcome(1), Some(&excluded), "also while its server still starts");
+    play.connect(0).call(2, "a", "echo");
+    assert_eq!(play.outcome(2), Some(&excluded));
+    assert_eq!(play.tools(), []);
+    let target = Target::Exposed("mcp_a_echo".into());
+    let arguments = Json::new("{}".to_owned());
+    let call = NewCall { call: CallId::new(3), target, arguments, timeout_ms: None, max_ms: None };
+    play.host(Request::Call(call));
+    assert_eq!(play.outcome(3), Some(&excluded));
+    assert!(play.problems().iter().any(|problem| problem.0 == Category::ExcludedTools));
+}
+
+/// Seed runtime 1.8: the keys of a search that the host has itself are handed to the host.
+#[test]
+fn the_keys_of_the_exa_search_that_is_left_out_are_told_to_the_host() {
+    let config = r#"{"mcpServers":{"exa":{"command":"e","env":{"EXA_API_KEY":"K1"}},
+        "other":{"url":"https://mcp.exa.ai/?exaApiKey=K2"}}}"#;
+    let mut options = Options::new("/p", vec![Source::inline("test", config)]);
+    let mut play = Play::with(options.clone());
+    play.start();
+    assert!(play.runtime.exa_keys().is_empty(), "nothing is left out");
+    options.policy = Policy::documented();
+    let mut play = Play::with(options);
+    play.start();
+    assert_eq!(play.runtime.exa_keys(), ["K1", "K2"]);
+    assert_eq!(play.runtime.status().servers.len(), 0);
 }

@@ -14,6 +14,7 @@ use crate::play::{Play, read_of};
 
 const REGISTRY: &str = "/h/.claude/plugins/installed_plugins.json";
 const PLUGIN: &str = "/one/.mcp.json";
+const MANIFEST: &str = "/one/.claude-plugin/plugin.json";
 
 /// Answers every read of the configuration, those that come of an answer too, and every
 /// question for approvals with none.
@@ -80,19 +81,25 @@ fn the_servers_of_plugins_stand_where_their_registry_stands() {
         move |path: &str| match path {
             REGISTRY => said(&installed(plugins)),
             "/plugins/gone/.mcp.json" => Found::Nothing,
+            "/plugins/two/.claude-plugin/plugin.json" => {
+                said(r#"{"name":"two","mcpServers":"./more.json"}"#)
+            }
+            "/plugins/two/more.json" => said(r#"{"m":{"command":"m"}}"#),
+            manifest if manifest.ends_with("/plugin.json") => Found::Nothing,
             _ => said(server),
         }
     };
     play.start();
     let asked = answer(&mut play, say(&["one", "gone", "two"]));
-    let files = ["/plugins/one/.mcp.json", "/plugins/gone/.mcp.json", "/plugins/two/.mcp.json"];
-    assert_eq!(asked[2..], files);
-    assert_eq!(names(&play), ["one:s", "two:s", "s"]);
+    let files = asked.iter().filter(|path| path.ends_with(".mcp.json")).map(String::as_str);
+    let wanted = ["/plugins/one/.mcp.json", "/plugins/gone/.mcp.json", "/plugins/two/.mcp.json"];
+    assert_eq!(files.collect::<Vec<_>>(), wanted);
+    assert_eq!(names(&play), ["one:s", "two:s", "two:m", "s"]);
     play.host(Request::Reload { op: OpId::new(1) });
     answer(&mut play, say(&["two"]));
     let sources: Vec<&str> =
         play.runtime.sources().iter().map(|told| told.server.as_str()).collect();
-    assert_eq!(sources, ["two:s", "s"]);
+    assert_eq!(sources, ["two:s", "two:m", "s"]);
 }
 
 /// Each file stands where what led to it stands, however many lead to some.
@@ -170,11 +177,12 @@ fn files_that_others_lead_to_are_watched_while_they_do() {
     let read = read_of(&mut play);
     play.io(Fact::ConfigRead { read, origin: None, found: registry("one") });
     let orders = play.take_commands();
-    let [Command::Watch { paths }, Command::ReadConfig { read, path, .. }] = &orders[..] else {
-        panic!("{orders:?}")
-    };
-    assert_eq!((&paths[..], path.as_str()), (&[REGISTRY, PLUGIN].map(String::from)[..], PLUGIN));
-    play.io(Fact::ConfigRead { read: *read, origin: None, found: Found::Nothing });
+    let [Command::Watch { paths }, reads @ ..] = &orders[..] else { panic!("{orders:?}") };
+    assert_eq!(*paths, [REGISTRY, MANIFEST, PLUGIN]);
+    for order in reads {
+        let Command::ReadConfig { read, .. } = order else { panic!("{orders:?}") };
+        play.io(Fact::ConfigRead { read: *read, origin: None, found: Found::Nothing });
+    }
     play.host(Request::Reload { op: OpId::new(1) });
     let orders = play.take_commands();
     assert_eq!(watched(&orders), Vec::<Vec<String>>::new());

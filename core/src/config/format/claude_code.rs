@@ -61,6 +61,7 @@ const ALL: &[Provider] = &[
     Provider::ClaudeCodeUser,
     Provider::ClaudeCodeProject,
     Provider::ClaudePlugin,
+    Provider::ClaudePluginManifest,
     Provider::Shared,
 ];
 

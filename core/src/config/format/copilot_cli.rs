@@ -18,6 +18,8 @@ pub(super) const TOOL: Tool = Tool {
     },
     files: &[
         project(&["<project>/.github/mcp.json"]),
+        // The one in the project itself is everybody's.
+        project(&["<above>/.mcp.json"]),
         user(&["$COPILOT_HOME/mcp-config.json", "~/.copilot/mcp-config.json"]),
     ],
 };

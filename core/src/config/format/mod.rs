@@ -23,6 +23,7 @@ mod mcp_json;
 mod mcporter;
 mod oh_my_pi;
 mod opencode;
+mod recognise;
 mod roo;
 mod table;
 mod tidegate;
@@ -37,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use self::dialect::Dialect;
 use super::source::Level;
 
+pub(super) use recognise::recognise;
 pub use table::table;
 
 /// A tool, or a way to give a configuration.
@@ -120,6 +122,8 @@ providers! {
     ClaudeCodeSettings "claude-code-settings" = claude_code::SETTINGS;
     /// A plugin of Claude Code.
     ClaudePlugin "claude-plugin" = claude_plugin::TOOL;
+    /// The manifest of a plugin of Claude Code.
+    ClaudePluginManifest "claude-plugin-manifest" = claude_plugin::MANIFEST;
     /// Codex.
     Codex "codex" = codex::TOOL;
     /// Gemini CLI.

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 
 use super::super::entry::{self, flattened};
 use super::super::format::dialect::{Dialect, Field};
+use super::super::inputs;
+use super::super::manifest;
 use super::super::registry;
 use super::super::report::Report;
 use super::super::secret;
@@ -38,6 +40,7 @@ pub(super) struct File<'r, 'e> {
     constants: BTreeMap<String, String>,
     edits: &'r mut Edits<'e>,
     is_registry: bool,
+    is_manifest: bool,
 }
 
 impl<'r, 'e> File<'r, 'e> {
@@ -51,7 +54,8 @@ impl<'r, 'e> File<'r, 'e> {
         let constants = entry::constants(source, dialect, surroundings);
         let is_registry = registry::is_registry(source);
         let place = Where { file: &source.path, project: surroundings.project };
-        Self { redactor, dialect, place, constants, edits, is_registry }
+        let is_manifest = manifest::is_manifest(source);
+        Self { redactor, dialect, place, constants, edits, is_registry, is_manifest }
     }
 
     /// Redacts all of a registry but what leads to other files.
@@ -74,7 +78,7 @@ impl<'r, 'e> File<'r, 'e> {
         if self.is_registry {
             return self.registry(root);
         }
-        let mut unheard = Report { file: "", problems: Vec::new() };
+        let mut unheard = Report::of("");
         let Sections::Found(sections) =
             section::find(members, self.dialect, self.place, &mut unheard)
         else {
@@ -110,6 +114,15 @@ impl<'r, 'e> File<'r, 'e> {
                 (_, Some(section)) => self.entries(&section.entries),
                 (Value::List(_), None) if LISTS.contains(&&*member.key) => {
                     self.names(&member.node);
+                }
+                (Value::Text(_), None) if self.is_manifest && member.key == manifest::KEY => {}
+                (Value::List(_), None) if self.is_manifest && member.key == manifest::KEY => {
+                    self.names(&member.node);
+                }
+                (Value::List(items), None)
+                    if member.key == inputs::KEY && self.dialect.silent.contains(&inputs::KEY) =>
+                {
+                    self.inputs(items);
                 }
                 (Value::Map(members), None) => self.outside(members, &deeper),
                 _ => self.everything(&member.node, Role::Word),
@@ -256,6 +269,22 @@ impl<'r, 'e> File<'r, 'e> {
             let is_kept = member.key == "type"
                 || matches!(member.node.value, Value::Number(_) | Value::Bool(_));
             if !is_kept {
+                self.everything(&member.node, Role::Word);
+            }
+        }
+    }
+
+    /// Redacts what inputs may be answered with.
+    fn inputs(&mut self, items: &[Node<'_>]) {
+        for item in items {
+            let Value::Map(members) = &item.value else {
+                self.everything(item, Role::Word);
+                continue;
+            };
+            let is_kept = |member: &&Member<'_>| {
+                inputs::KEPT.contains(&&*member.key) && is_scalar(&member.node)
+            };
+            for member in members.iter().filter(|member| !is_kept(member)) {
                 self.everything(&member.node, Role::Word);
             }
         }
