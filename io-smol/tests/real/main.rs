@@ -8,6 +8,5 @@ mod files;
 mod hosts;
 mod processes;
 mod project;
-mod remote;
 mod resolving;
 mod watching;

@@ -1,4 +1,12 @@
 //! Remote servers: what is open, what is freed, and which way requests take.
+//!
+//! A program of its own: hundreds of sockets beside the other tests would spoil what they count.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[expect(dead_code, reason = "the tests with processes use more of it")]
+#[path = "../real/project.rs"]
+mod project;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +20,7 @@ use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::input::Target;
 use tidegate_smol::{Host, Network};
 
-use crate::project::{Project, call, hasty, text};
+use project::{Project, call, hasty, text};
 
 /// A server that greets, lists two tools, `echo` and `silent`, and never answers a call of that.
 struct Web {
