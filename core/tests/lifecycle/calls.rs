@@ -2,7 +2,7 @@
 
 use tidegate_core::bytes::Json;
 use tidegate_core::config::Source;
-use tidegate_core::error::{CallError, Category, Cause, Exit};
+use tidegate_core::error::{CallError, Category, Cause, Exit, Severity};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::{CallId, ConnId, ServerName};
@@ -228,7 +228,11 @@ fn lines_that_are_no_messages_are_skipped_and_counted() {
     play.start().opened(0).says(0, "Starting…").says(0, "17").answers(0, 1, HELLO);
     play.says(0, "{not json").answers(0, 2, ECHO);
     assert_eq!(play.state("a"), ServerState::Connected);
-    assert_eq!(play.runtime.status().servers[0].skipped_lines, 3);
+    let status = play.runtime.status();
+    assert_eq!(status.servers[0].skipped_lines, 3);
+    // It is told once, as something to know and not to mend.
+    let severities: Vec<Severity> = status.problems.iter().map(|it| it.severity).collect();
+    assert_eq!(severities, [Severity::Info]);
 }
 
 /// L7: a number that was used is refused, and the first call goes on.

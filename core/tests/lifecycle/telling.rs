@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use tidegate_core::command::Command;
 use tidegate_core::config::Source;
-use tidegate_core::error::{CallError, Exit};
+use tidegate_core::error::{CallError, Cause, Exit};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::hub::status::{Link, ServerStatus};
 use tidegate_core::id::{AnswerId, CallId, ConnId, ExchangeId, OpId, ReadId};
@@ -92,6 +93,32 @@ fn last_words_without_a_line_end_are_heard_when_the_output_ends() {
     assert_eq!(play.outcome(1), None);
     play.io(Fact::OutputEnded { conn });
     assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))), "{:?}", play.outcome(1));
+}
+
+/// L5, G36: how its process ends says why a server fails that closed its output; one that runs on
+/// past the first rung of its end has failed by that.
+#[test]
+fn a_server_that_closes_its_output_and_runs_on_has_failed_by_that() {
+    let conn = ConnId::new(0);
+    let failed = |play: &Play| play.state("a").failure().map(|failure| failure.cause.clone());
+    for (closed_at, cause) in
+        [(999, Cause::Exited { exit: Exit::Code(3) }), (1_500, Cause::OutputClosed)]
+    {
+        let mut play = one();
+        play.start().opened(0).io(Fact::OutputEnded { conn }).sleep(999);
+        assert_eq!(failed(&play), None);
+        if closed_at > 1_000 {
+            play.sleep(1_000);
+            assert_eq!(failed(&play), Some(Cause::OutputClosed));
+            assert!(matches!(play.commands.last(), Some(Command::Terminate { .. })));
+        }
+        play.sleep(closed_at).closed(0, Exit::Code(3));
+        assert_eq!(failed(&play), Some(cause));
+        let told = |event: &&Event| {
+            matches!(event, Event::ServerChanged { state: ServerState::Failed { .. }, .. })
+        };
+        assert_eq!(play.events.iter().filter(told).count(), 1);
+    }
 }
 
 /// L6: what is said of an attempt that is gone, or never was, is counted and nothing else.
