@@ -109,7 +109,7 @@ pub fn edit(source: &Source, change: &Edit) -> Result<bool, ConfigFileError> {
     edit_all(source, slice::from_ref(change))
 }
 
-/// Makes changes to a file one after the other, all of them or none, as [`edit`] makes one.
+/// Makes changes to a file one after the other, all of them or none, as [`edit()`] makes one.
 ///
 /// # Errors
 /// If the file cannot be changed so, or not at all; none of the changes is made then.
