@@ -169,7 +169,7 @@ fn a_definition_that_moves_between_user_and_project_is_approved_or_not_where_it_
     assert!(play.events.contains(&Event::Done { op: OpId::new(3), result: skipped }));
 }
 
-/// Issue 4: whatever there is, a reload of an unchanged set orders its files to be read, and what
+/// Issue 4: whatever there is, a reload of an unchanged set orders its files and folders to be read, and what
 /// the user approved where a project's servers need that, and nothing else.
 #[test]
 fn a_reload_of_an_unchanged_set_orders_nothing_but_reading() {
@@ -204,6 +204,9 @@ fn a_reload_of_an_unchanged_set_orders_nothing_but_reading() {
                         };
                         play.io(Fact::ConfigRead { read: *read, origin: None, found });
                     }
+                    Command::ListFolder { read, .. } => {
+                        play.io(Fact::FolderListed { read: *read, listed: Listed::Nothing });
+                    }
                     Command::ReadApprovals { read } => {
                         play.io(Fact::ApprovalsRead { read: *read, approved: BTreeSet::new() });
                     }
@@ -226,9 +229,11 @@ fn a_reload_of_an_unchanged_set_orders_nothing_but_reading() {
     for again in 1..4 {
         play.host(Request::Reload { op: OpId::new(again) });
         let ordered = read_all(&mut play);
-        let (files, others): (Vec<_>, Vec<_>) =
-            ordered.into_iter().partition(|it| matches!(it, Command::ReadConfig { .. }));
-        assert_eq!(files.len(), sources.len());
+        let reads = |command: &Command| {
+            matches!(command, Command::ReadConfig { .. } | Command::ListFolder { .. })
+        };
+        let (reads, others): (Vec<_>, Vec<_>) = ordered.into_iter().partition(reads);
+        assert_eq!(reads.len(), sources.len());
         assert!(matches!(others[..], [Command::ReadApprovals { .. }]), "{others:?}");
         play.sleep(play.now + 60_000);
         assert_eq!(play.take_commands(), [], "and nothing later");
