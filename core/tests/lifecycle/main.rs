@@ -15,6 +15,7 @@ mod following;
 mod gathering;
 mod limiting;
 mod lists;
+mod losing;
 mod overlapping;
 mod play;
 mod plugins;
