@@ -3,6 +3,8 @@
 //! It keeps the driver's half of the contract by construction: per `Open` one `Opened` or
 //! `OpenFailed`; after `Opened` one `Closed`; nothing after that; one answer a read.
 
+mod remote;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use crate::laws::{Breach, Law};
 use crate::lists::{Kind, Lists};
 use crate::process::Process;
 use crate::script::Script;
+use crate::web::Web;
 
 /// Where a fact can come from. Facts of one lane come in order; between lanes there is none.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -69,6 +72,8 @@ pub struct Driver {
     /// The files that are watched.
     watched: Vec<String>,
     processes: BTreeMap<ConnId, Held<Running>>,
+    /// The remote servers that were reached before: nothing goes wrong there again.
+    reached: BTreeSet<String>,
     gone: Held<BTreeSet<ConnId>>,
     left: Vec<ServerName>,
     calls: Vec<u64>,
@@ -87,6 +92,22 @@ struct Running {
     server: ServerName,
     command: Arc<str>,
     process: Process,
+    /// What stands before it, if it is reached over HTTP.
+    web: Option<Web>,
+}
+
+impl Running {
+    /// Whether everything it says arrives.
+    fn is_heard(&self) -> bool {
+        self.web.as_ref().is_none_or(Web::is_heard)
+    }
+
+    fn due(&self) -> Option<Timestamp> {
+        match &self.web {
+            Some(web) => web.due(&self.process),
+            None => self.process.due(),
+        }
+    }
 }
 
 impl Driver {
@@ -169,7 +190,7 @@ impl Driver {
                 let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
                 let process = Process::spawn(*conn, script, now);
                 let server = server.clone();
-                let running = Running { server, command: command.into(), process };
+                let running = Running { server, command: command.into(), process, web: None };
                 self.processes.insert(*conn, Held::new(running));
             }
             Command::Send { conn, bytes } => {
@@ -181,9 +202,19 @@ impl Driver {
             Command::Terminate { conn } => {
                 self.each(*conn, |process| process.handle_terminate(now))
             }
+            Command::Kill { conn } if self.is_remote(*conn) => {
+                self.with_web(*conn, |web, _| web.kill(now));
+            }
             Command::Kill { conn } => self.each(*conn, |process| process.handle_kill(now)),
-            // No machine orders these yet.
-            Command::Connect { .. } | Command::Exchange { .. } | Command::Abort { .. } => {}
+            Command::Connect { conn, server, remote } => {
+                self.connect(*conn, server.clone(), remote, now);
+            }
+            Command::Exchange { conn, exchange, request } => {
+                self.with_web(*conn, |web, process| web.exchange(*exchange, request, process, now));
+            }
+            Command::Abort { conn, exchange } => {
+                self.with_web(*conn, |web, _| web.abort(*exchange));
+            }
             Command::Abandon { conn } => self.abandon(*conn),
         }
     }
@@ -193,7 +224,7 @@ impl Driver {
     pub fn lanes(&self) -> Vec<Lane> {
         let reads = self.reads.keys().map(|read| Lane::Read(*read));
         let asked = self.asked.keys().map(|ask| Lane::Answer(*ask));
-        let running = self.processes.iter().filter(|(_, running)| running.process.due().is_some());
+        let running = self.processes.iter().filter(|(_, running)| running.due().is_some());
         reads.chain(asked).chain(running.map(|(conn, _)| Lane::Process(*conn))).collect()
     }
 
@@ -202,9 +233,10 @@ impl Driver {
     pub fn due(&self) -> Option<(Timestamp, Lane)> {
         let reads = self.reads.iter().map(|(read, (at, _))| (*at, Lane::Read(*read)));
         let asked = self.asked.iter().map(|(ask, (at, _))| (*at, Lane::Answer(*ask)));
-        let processes = self.processes.iter().filter_map(|(conn, running)| {
-            running.process.due().map(|at| (at, Lane::Process(*conn)))
-        });
+        let processes = self
+            .processes
+            .iter()
+            .filter_map(|(conn, running)| running.due().map(|at| (at, Lane::Process(*conn))));
         reads.chain(asked).chain(processes).min()
     }
 
@@ -214,7 +246,11 @@ impl Driver {
             Lane::Read(read) => self.reads.remove(&read).map(|(_, fact)| fact),
             Lane::Answer(ask) => self.asked.remove(&ask).map(|(_, fact)| fact),
             Lane::Process(conn) => {
-                let fact = self.processes.get_mut(&conn)?.process.next_fact(now)?;
+                let Running { process, web, .. } = &mut **self.processes.get_mut(&conn)?;
+                let fact = match web {
+                    Some(web) => web.next_fact(process, now)?,
+                    None => process.next_fact(now)?,
+                };
                 if matches!(fact, Fact::Closed { .. } | Fact::OpenFailed { .. }) {
                     self.bury(conn);
                 }
@@ -389,12 +425,14 @@ impl Driver {
 
     /// What a process has told of its lists.
     pub(crate) fn lists(&self, conn: ConnId) -> Option<&Lists> {
-        self.processes.get(&conn).map(|running| &running.process.peer.lists)
+        let heard = self.processes.get(&conn).filter(|running| running.is_heard());
+        heard.map(|running| &running.process.peer.lists)
     }
 
     /// The addresses a process was asked to tell of, and not to stop telling of.
     pub(crate) fn watched(&self, conn: ConnId) -> Option<&BTreeSet<String>> {
-        self.processes.get(&conn).map(|running| &running.process.peer.watched)
+        let heard = self.processes.get(&conn).filter(|running| running.is_heard());
+        heard.map(|running| &running.process.peer.watched)
     }
 
     /// Whether everything that running servers asked was answered (G49).
@@ -402,7 +440,8 @@ impl Driver {
     /// # Errors
     /// What was not.
     pub(crate) fn check_answered(&self) -> Result<(), Breach> {
-        self.processes.iter().filter(|(_, running)| running.process.is_running()).try_for_each(
+        let heard = |running: &Running| running.process.is_running() && running.is_heard();
+        self.processes.iter().filter(|(_, running)| heard(running)).try_for_each(
             |(conn, running)| match running.process.peer.unanswered().next() {
                 Some(id) => Law::Wire.broken(format!(
                     "{conn} ({}) asked {id} and has no answer (G49)",
@@ -418,8 +457,10 @@ impl Driver {
     pub fn observations(&mut self) -> (Vec<String>, Vec<u64>) {
         let talked = |running: &Running| !running.process.peer.is_silent();
         for (conn, running) in self.processes.iter_mut().filter(|(_, running)| talked(running)) {
+            let heard = running.is_heard();
             let Running { server, process, .. } = &mut **running;
-            for breach in process.peer.breaches.drain(..) {
+            // What something in between answered for the server looks to it like a breach.
+            for breach in process.peer.breaches.drain(..).filter(|_| heard) {
                 self.breaches.push(format!("{conn} ({server}): {breach}"));
             }
             self.calls.append(&mut process.peer.calls);
@@ -430,6 +471,7 @@ impl Driver {
     /// What distinguishes this state from another one.
     pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
         (&self.scripts, &self.files, &self.cache, self.reads.len()).hash(state);
+        self.reached.hash(state);
         (&self.origins, &self.approved, &self.replies, self.asked.len()).hash(state);
         for (at, fact) in self.asked.values() {
             at.since(present.now).hash(state);
@@ -451,6 +493,7 @@ impl Driver {
         hash_in_any_order(self.processes.values(), state, |running, state| {
             running.server.hash(state);
             running.process.digest(present, state);
+            running.web.iter().for_each(|web| web.digest(state));
         });
     }
 

@@ -25,7 +25,7 @@ use crate::hashed::Hashed;
 use crate::laws::{Breach, Law};
 use crate::machine::Machine;
 use crate::scene::Entry;
-use crate::script::{Nature, Offered};
+use crate::script::{Nature, Offered, Script};
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -107,6 +107,18 @@ impl Model {
                         server.subscribe = script.is_some_and(|script| script.subscribe);
                         server.attempt = Some((*conn, nature, Hashed::new(offers)));
                         server.runs = launch.args.first().map(ToString::to_string);
+                        server.lost = false;
+                    }
+                }
+                Command::Connect { conn, server, remote } => {
+                    let script = driver.script(server.as_str());
+                    let nature = script.map_or(Nature::Broken, Script::remote_nature);
+                    let offers = script.map(|script| script.offers.clone()).unwrap_or_default();
+                    if let Some(server) = self.servers.get_mut(server.as_str()) {
+                        server.subscribe = script.is_some_and(|script| script.subscribe);
+                        server.attempt = Some((*conn, nature, Hashed::new(offers)));
+                        let version = remote.url.to_string();
+                        server.runs = version.rsplit('/').next().map(Into::into);
                         server.lost = false;
                     }
                 }

@@ -12,6 +12,7 @@ use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 
 use crate::driver::Driver;
+use crate::front::Front;
 use crate::machine::Machine;
 use crate::model::Model;
 use crate::script::Script;
@@ -45,13 +46,22 @@ pub struct Entry {
     pub timeout_ms: Option<u64>,
     /// Whether a value of its environment is what a command says, which has to be asked for.
     pub asks: bool,
+    /// The transport it is reached by, if it is no process: `http` or `sse`.
+    pub remote: Option<&'static str>,
 }
 
 impl Entry {
     /// An entry that is switched on.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), version: 1, enabled: true, timeout_ms: None, asks: false }
+        Self {
+            name: name.into(),
+            version: 1,
+            enabled: true,
+            timeout_ms: None,
+            asks: false,
+            remote: None,
+        }
     }
 }
 
@@ -61,8 +71,11 @@ pub fn config(entries: &[Entry]) -> String {
     let servers: Vec<String> = entries
         .iter()
         .map(|entry| {
-            let Entry { name, version, enabled, timeout_ms, asks } = entry;
-            let mut value = json!({ "command": name, "args": [format!("v{version}")] });
+            let Entry { name, version, enabled, timeout_ms, asks, remote } = entry;
+            let mut value = match remote {
+                None => json!({ "command": name, "args": [format!("v{version}")] }),
+                Some(kind) => json!({ "type": kind, "url": format!("https://{name}/v{version}") }),
+            };
             if !enabled {
                 value["enabled"] = json!(false);
             }
@@ -96,7 +109,10 @@ impl Scene {
 
     /// One more configured server, with this entry.
     #[must_use]
-    pub fn entry(mut self, entry: Entry, script: Script) -> Self {
+    pub fn entry(mut self, mut entry: Entry, script: Script) -> Self {
+        if script.front.is_some() {
+            entry.remote.get_or_insert("http");
+        }
         self.scripts.push((entry.name.clone(), script));
         self.entries.push(entry);
         self
@@ -177,7 +193,9 @@ impl Scene {
         scene.options.policy.trust = Trust::All;
         scene.entries.retain(|entry| self.cached.contains(&entry.name));
         for (_, script) in &mut scene.scripts {
-            *script = Script { offers: script.offers.clone(), ..Script::default() };
+            let healthy = |front: &Front| Front { older: front.older, ..Front::default() };
+            let front = script.front.as_ref().map(healthy);
+            *script = Script { offers: script.offers.clone(), front, ..Script::default() };
         }
         let mut world = scene.world().with_effort(Effort::Light);
         let run = world.start().and_then(|_| world.run_until_quiet());

@@ -2,6 +2,7 @@
 
 use tidegate_core::error::{Exit, OpenError, WhosePath};
 
+use crate::front::Front;
 pub use crate::lists::Offered;
 
 /// A server's part. The default one is healthy and instant, and offers the tool `echo`.
@@ -23,6 +24,8 @@ pub struct Script {
     pub chunk_bytes: usize,
     /// How it takes being stopped.
     pub stop: Stopping,
+    /// How it is reached, if it is no process of this machine.
+    pub front: Option<Front>,
     /// What goes wrong.
     pub faults: Vec<Fault>,
 }
@@ -156,8 +159,16 @@ impl Script {
             page_tools: 0,
             chunk_bytes: 0,
             stop: Stopping::default(),
+            front: None,
             faults: Vec::new(),
         }
+    }
+
+    /// The same, reached over HTTP like that.
+    #[must_use]
+    pub fn behind(mut self, front: Front) -> Self {
+        self.front = Some(front);
+        self
     }
 
     /// The same with these resources, to which one can subscribe.
@@ -305,6 +316,16 @@ pub enum Nature {
 }
 
 impl Script {
+    /// What becomes of it if it is left alone and is reached over HTTP.
+    pub(crate) fn remote_nature(&self) -> Nature {
+        let whole = self.front.as_ref().is_none_or(Front::is_whole);
+        let started = Self { spawn: Spawn::Runs(0), ..self.clone() };
+        match started.nature() {
+            Nature::Sound if whole && self.faults.is_empty() => Nature::Sound,
+            Nature::Sound | Nature::Broken | Nature::Fickle => Nature::Fickle,
+        }
+    }
+
     /// What becomes of it if it is left alone.
     #[must_use]
     pub fn nature(&self) -> Nature {

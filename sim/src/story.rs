@@ -12,6 +12,7 @@ use tidegate_core::input::{Found, Target};
 use tidegate_core::limits::Limits;
 
 use crate::choices::Choices;
+use crate::front::{Front, Mishap, Wrong};
 use crate::laws::Law;
 use crate::machine::Machine;
 use crate::scene::{Entry, Scene};
@@ -202,7 +203,43 @@ pub fn script(choices: &mut impl Choices) -> Script {
     }
     let faults = choices.choose(4).saturating_sub(1);
     script.faults = (0..faults).map(|_| fault(choices)).collect();
+    script.front = choices.once_in(4).then(|| front(choices));
     script
+}
+
+/// How a remote server is reached; the simplest way is healthy.
+fn front(choices: &mut impl Choices) -> Front {
+    let faults = choices.choose(4).saturating_sub(1);
+    Front {
+        older: choices.once_in(4),
+        sessions: !choices.once_in(3),
+        streams: choices.once_in(2),
+        listens: !choices.once_in(3),
+        retry_ms: choices.once_in(2).then(|| u64::from(choices.choose(900))),
+        faults: (0..faults).map(|_| mishap(choices)).collect(),
+    }
+}
+
+fn mishap(choices: &mut impl Choices) -> Mishap {
+    let exchange = choices.choose(9) as usize;
+    let answers = |status, header, body| Wrong::Answers { status, header, body };
+    let what = match choices.choose(14) {
+        0 => answers(500, None, "no"),
+        1 => answers(503, Some(("retry-after", "1")), ""),
+        2 => answers(307, Some(("location", "/elsewhere")), ""),
+        3 => answers(302, Some(("location", "https://other/")), ""),
+        4 => answers(200, Some(("content-type", "text/html")), "<html>"),
+        5 => answers(200, Some(("content-type", "application/json")), "{\"id\":99,\"result\":{}}"),
+        6 => answers(400, None, "no such session"),
+        7 => answers(404, None, ""),
+        8 => answers(202, None, ""),
+        9 => Wrong::Refused,
+        10 => Wrong::CutHead,
+        11 => Wrong::CutStream,
+        12 => Wrong::Silent,
+        _ => Wrong::Forgets,
+    };
+    Mishap { exchange, what }
 }
 
 fn fault(choices: &mut impl Choices) -> Fault {
@@ -350,9 +387,10 @@ impl<M: Machine> World<M> {
         self.check_model()?;
         for name in NAMES {
             let healthy = Script::default();
-            let Script { offers, subscribe, .. } =
+            let Script { offers, subscribe, front, .. } =
                 self.driver.script(name).unwrap_or(&healthy).clone();
-            self.recast(name, Script { offers, subscribe, ..healthy });
+            let front = front.map(|front| Front { faults: Vec::new(), ..front });
+            self.recast(name, Script { offers, subscribe, front, ..healthy });
         }
         if !self.machine().is_stopped() {
             for name in NAMES {
@@ -415,6 +453,11 @@ impl<M: Machine> World<M> {
     }
 
     fn hurt(&mut self, name: &str, eof: bool) {
+        let is_remote = |script: &Script| script.front.is_some();
+        if self.driver.script(name).is_some_and(is_remote) {
+            // Nobody sees that a remote server is gone until it is asked something.
+            self.model.doubt(Some(name));
+        }
         self.driver.crash(&name.into(), Exit::Signal(11), eof, self.now());
     }
 

@@ -144,10 +144,11 @@ impl Channel {
         }
     }
 
-    /// Nobody waits for a request any more.
-    pub(super) fn drop_request(&mut self, request: u64, step: &mut Step<'_>) {
-        if let Self::Http(http) = self {
-            http.drop_request(request, step);
+    /// Nobody waits for a request any more. Whether the server may be at it.
+    pub(super) fn drop_request(&mut self, request: u64, step: &mut Step<'_>) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Http(http) => http.drop_request(request, step),
         }
     }
 

@@ -204,8 +204,9 @@ impl Session {
     pub(super) fn cancel(&mut self, request: u64, reason: &str, step: &mut Step<'_>) {
         self.last_progress.remove(&request);
         if self.asked.remove(&request).is_some() {
-            self.channel.drop_request(request, step);
-            self.send(mcp::cancelled(request, reason), Kind::Aside, step);
+            if self.channel.drop_request(request, step) {
+                self.send(mcp::cancelled(request, reason), Kind::Aside, step);
+            }
         }
     }
 

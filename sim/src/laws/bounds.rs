@@ -1,6 +1,7 @@
 //! Bounds: nothing grows beyond its limit, whatever a server does.
 
 use tidegate_core::event::Event;
+use tidegate_core::input::{Fact, Input};
 use tidegate_core::limits::Limits;
 
 use super::{Breach, Law, Seen};
@@ -24,10 +25,7 @@ pub(super) fn check(seen: &Seen<'_>, limits: &Limits) -> Result<(), Breach> {
         within("tools", tools, limits.tools_per_server)?;
     }
     let lines = match seen.input {
-        Some(tidegate_core::input::Input::Io(tidegate_core::input::Fact::Received {
-            bytes,
-            ..
-        })) => bytes.len() / 8,
+        Some(Input::Io(Fact::Received { bytes, .. } | Fact::Body { bytes, .. })) => bytes.len() / 8,
         Some(_) | None => 0,
     };
     let things = 1 + seen.status.servers.len() + limits.open_calls + lines;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
+use tidegate_core::bytes::Bytes;
 use tidegate_core::command::Command;
 use tidegate_core::error::CallError;
 use tidegate_core::event::{Event, Outcome, ServerState};
@@ -151,7 +152,7 @@ impl Calls {
     /// Takes in which calls are sent where, by the numbers in their arguments.
     fn note_sent(&mut self, seen: &Seen<'_>) {
         for command in seen.commands {
-            let Command::Send { conn, bytes } = command else { continue };
+            let Some((conn, bytes)) = said(command) else { continue };
             let text = String::from_utf8_lossy(bytes);
             for line in text.lines().filter(|line| line.contains("\"tools/call\"")) {
                 let rest = line.split_once("{\"n\":").map(|(_, rest)| rest);
@@ -173,12 +174,8 @@ impl Calls {
         let given_up =
             matches!(outcome, Outcome::Aborted | Outcome::Failed(CallError::TimedOut { .. }));
         let Some(conn) = sent.filter(|_| given_up) else { return Ok(()) };
-        let told = seen.commands.iter().any(|command| match command {
-            Command::Send { conn: to, bytes } => {
-                let text = String::from_utf8_lossy(bytes);
-                *to == conn && text.contains("\"notifications/cancelled\"")
-            }
-            _ => false,
+        let told = seen.commands.iter().filter_map(said).any(|(to, bytes)| {
+            *to == conn && String::from_utf8_lossy(bytes).contains("\"notifications/cancelled\"")
         });
         Law::Wire.demands(told, || format!("{call} was given up and {conn} was not told (G42)"))
     }
@@ -230,5 +227,14 @@ impl Open {
         let idle_ms = self.timeout_ms.unwrap_or(policy.call_max_ms);
         let most_ms = self.max_ms.unwrap_or_else(|| policy.call_max_ms.max(idle_ms));
         self.progress.plus(idle_ms).min(self.start.plus(most_ms))
+    }
+}
+
+/// What a command says to a server.
+const fn said(command: &Command) -> Option<(&ConnId, &Bytes)> {
+    match command {
+        Command::Send { conn, bytes } => Some((conn, bytes)),
+        Command::Exchange { conn, request, .. } => Some((conn, &request.body)),
+        _ => None,
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use tidegate_core::command::Command;
 use tidegate_core::error::{Exit, OpenError};
 use tidegate_core::event::Event;
-use tidegate_core::id::{ConnId, ReadId};
-use tidegate_core::input::{Fact, Found, Input, Listed};
+use tidegate_core::id::{ConnId, ExchangeId, ReadId};
+use tidegate_core::input::{Fact, Found, HttpHead, Input, Listed};
 use tidegate_core::time::Timestamp;
 
 use super::{Breach, Law, Seen};
@@ -67,11 +67,14 @@ pub(crate) fn check_stale(
     })
 }
 
-fn about(conn: ConnId) -> [Fact; 10] {
-    let read = ReadId::new(u64::MAX);
+fn about(conn: ConnId) -> [Fact; 13] {
+    let (read, exchange) = (ReadId::new(u64::MAX), ExchangeId::new(0));
     [
         Fact::Opened { conn, pid: None },
         Fact::Received { conn, bytes: "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".into() },
+        Fact::Head { conn, exchange, head: HttpHead::default() },
+        Fact::Body { conn, exchange, bytes: "{}".into() },
+        Fact::ExchangeEnded { conn, exchange, end: Ok(()) },
         Fact::OutputEnded { conn },
         Fact::InputFailed { conn },
         Fact::OpenFailed { conn, error: OpenError::NotExecutable { command: "x".into() } },

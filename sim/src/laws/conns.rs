@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use tidegate_core::command::Command;
+use tidegate_core::command::{Command, Method};
 use tidegate_core::event::ServerState;
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
@@ -145,6 +145,8 @@ impl Conns {
             Fact::OpenFailed { conn, .. } | Fact::Closed { conn, .. } => (conn, Some(Life::Ended)),
             Fact::Received { conn, .. } | Fact::Complained { conn, .. } => (conn, None),
             Fact::OutputEnded { conn } | Fact::InputFailed { conn } => (conn, None),
+            Fact::Head { conn, .. } | Fact::Body { conn, .. } => (conn, None),
+            Fact::ExchangeEnded { conn, .. } => (conn, None),
             _ => return,
         };
         let Some(attempt) = self.attempts.get_mut(conn) else { return };
@@ -177,6 +179,10 @@ impl Conns {
             | Command::Ask { .. }
             | Command::StopAsking { .. } => return Ok(()),
             Command::Connect { conn, server, remote: _ } => return self.open(*conn, server, now),
+            // The end of its session is what a remote server is asked first.
+            Command::Exchange { conn, request, .. } if request.method == Method::Delete => {
+                (conn, Rung::CloseInput)
+            }
             Command::Exchange { conn, .. } | Command::Abort { conn, .. } => (conn, Rung::None),
             Command::Open { conn, server, launch: _ } => return self.open(*conn, server, now),
             Command::Send { conn, .. } => (conn, Rung::None),

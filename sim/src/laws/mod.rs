@@ -9,6 +9,7 @@ mod bounds;
 mod calls;
 pub(crate) mod clock;
 mod conns;
+mod exchanges;
 mod gate;
 mod live;
 mod ops;
@@ -167,6 +168,7 @@ pub(crate) struct Laws {
     policy: Arc<Policy>,
     limits: Arc<Limits>,
     conns: conns::Conns,
+    exchanges: exchanges::Exchanges,
     calls: calls::Calls,
     ops: ops::Ops,
     view: view::View,
@@ -184,6 +186,7 @@ impl Laws {
             policy: Arc::new(options.policy.clone()),
             limits: Arc::new(options.limits.clone()),
             conns: conns::Conns::default(),
+            exchanges: exchanges::Exchanges::default(),
             calls: calls::Calls::default(),
             ops: ops::Ops::default(),
             view: view::View::default(),
@@ -204,6 +207,7 @@ impl Laws {
             return Ok(());
         }
         self.conns.check(seen, &self.policy, &self.limits)?;
+        self.exchanges.check(seen)?;
         self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
         self.live.check(seen, driver)?;
@@ -260,6 +264,7 @@ impl Laws {
     /// What the laws remember.
     pub(crate) fn digest(&self, present: Present, state: &mut impl Hasher) {
         self.conns.digest(present.now, state);
+        self.exchanges.digest(state);
         self.calls.digest(present, state);
         self.ops.digest(present.now, state);
         self.overslept.hash(state);

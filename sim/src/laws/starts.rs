@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::{Command, Launch};
+use tidegate_core::error::{Cause, HttpFailure};
 use tidegate_core::event::{Event, ServerState};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::{Policy, Reconnect};
@@ -33,6 +34,8 @@ struct Past {
     automatic: u32,
     ready_since: Option<Timestamp>,
     lost_at: Option<Timestamp>,
+    /// Only its session was lost, for the first time in a row.
+    prompt: bool,
 }
 
 /// Who asked for a server that was not started since.
@@ -68,7 +71,15 @@ impl Starts {
             }
         }
         for command in seen.commands {
-            if let Command::Open { conn, server, launch } = command {
+            let (conn, server, launch) = match command {
+                Command::Open { conn, server, launch } => (conn, server, launch),
+                Command::Connect { conn, server, remote } => {
+                    let command = remote.url.clone();
+                    (conn, server, &Launch { command, ..Launch::default() })
+                }
+                _ => continue,
+            };
+            {
                 let past = self.servers.entry(server.clone()).or_default();
                 past.started(server, launch, seen, policy).map_err(|breach| Breach {
                     how: format!("Open {conn}: {}", breach.how),
@@ -192,7 +203,9 @@ impl Starts {
             past.automatic = 0;
         }
         match state {
-            ServerState::Retrying { start, .. } => {
+            ServerState::Retrying { start, failure } => {
+                let session_lost = Cause::Http { failure: HttpFailure::SessionLost };
+                past.prompt = *start == 1 && failure.cause == session_lost;
                 past.lost_at = past.lost_at.or(Some(now));
                 Law::Starts.demands(*start == past.automatic + 1, || {
                     format!(
@@ -263,7 +276,10 @@ impl Past {
         let Some(lost_at) = self.lost_at.take() else {
             return Law::Starts.broken(format!("nobody asked for {server}, which was not lost"));
         };
-        let (waited, least) = (seen.now.since(lost_at), backoff.delay_ms(self.automatic));
+        let waited = seen.now.since(lost_at);
+        // Where only the session was lost nothing has to be waited for (F-070).
+        let prompt = std::mem::take(&mut self.prompt);
+        let least = if prompt { 1 } else { backoff.delay_ms(self.automatic) };
         Law::Starts.demands(waited >= least, || {
             format!("{server} was lost {waited}ms ago and must wait for {least}ms (G50)")
         })?;

@@ -97,14 +97,20 @@ impl Http {
         Some(gone)
     }
 
-    /// Nobody waits for a request any more: whatever was under way for it is not.
-    pub(super) fn drop_request(&mut self, request: u64, step: &mut Step<'_>) {
+    /// Nobody waits for a request any more: whatever was under way for it is not. Whether the
+    /// server may be at it, which it is not before it was asked or if it had no time.
+    pub(super) fn drop_request(&mut self, request: u64, step: &mut Step<'_>) -> bool {
+        let held = self.held.len();
         self.held.retain(|message| message.kind.request() != Some(request));
+        let mut reached = held == self.held.len();
         let own = self.exchanges.iter().filter(|(_, own)| own.request() == Some(request));
         let own: Vec<ExchangeId> = own.map(|(exchange, _)| *exchange).collect();
         for exchange in own {
-            self.abort(exchange, step);
+            let gone = self.abort(exchange, step);
+            reached &= gone
+                .is_some_and(|gone| gone.is_ordered() || !matches!(gone.role, Role::Post { .. }));
         }
+        reached
     }
 
     /// The request of a stream was answered: what else comes by it is heard, but not for ever

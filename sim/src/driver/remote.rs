@@ -1,0 +1,52 @@
+//! The part of the simulated driver that speaks HTTP.
+
+use tidegate_core::command::Remote;
+use tidegate_core::held::Held;
+use tidegate_core::id::{ConnId, ServerName};
+use tidegate_core::time::Timestamp;
+
+use super::{Driver, Running};
+use crate::hashed::Hashed;
+use crate::process::Process;
+use crate::script::{Script, Spawn};
+use crate::web::Web;
+
+impl Driver {
+    /// A remote server runs already, whatever its script says of its start.
+    pub(super) fn connect(
+        &mut self,
+        conn: ConnId,
+        server: ServerName,
+        remote: &Remote,
+        now: Timestamp,
+    ) {
+        let url = remote.url.to_string();
+        let host = url.strip_prefix("https://").and_then(|rest| rest.split('/').next());
+        let command = host.unwrap_or(&url).to_owned();
+        let script = self.scripts.get(&command).map(|script| (**script).clone());
+        let script = script.unwrap_or_else(|| Script::missing(0));
+        let mut front = script.front.clone().unwrap_or_default();
+        if !self.reached.insert(command.clone()) {
+            front.faults.clear();
+        }
+        let web = Web::new(conn, &front, script.chunk_bytes, now);
+        let script = Script { spawn: Spawn::Runs(0), chunk_bytes: 0, ..script };
+        let process = Process::spawn(conn, Hashed::new(script), now);
+        let running = Running { server, command: command.into(), process, web: Some(web) };
+        self.processes.insert(conn, Held::new(running));
+    }
+
+    pub(super) fn is_remote(&self, conn: ConnId) -> bool {
+        self.processes.get(&conn).is_some_and(|running| running.web.is_some())
+    }
+
+    pub(super) fn with_web(&mut self, conn: ConnId, act: impl FnOnce(&mut Web, &mut Process)) {
+        let running = self.processes.get_mut(&conn).map(|running| &mut **running);
+        match running {
+            Some(Running { process, web: Some(web), .. }) => act(web, process),
+            Some(_) => self.breaches.push(format!("an exchange with {conn}, which is a process")),
+            None if self.gone.contains(&conn) => {}
+            None => self.breaches.push(format!("an exchange with {conn}, which is nothing")),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Stories of remote servers as timelines, reviewed as prose.
+//!
+//! Every law is checked after every step of each, and each ends with a shutdown that leaves
+//! nothing behind.
+
+use tidegate_core::error::Exit;
+use tidegate_sim::front::{Front, Mishap, Wrong};
+use tidegate_sim::scene::{Entry, Scene};
+use tidegate_sim::script::{Fault, Script};
+use tidegate_sim::violation::{Violation, timeline};
+use tidegate_sim::world::World;
+
+/// Compares the story so far with its snapshot, then ends it.
+macro_rules! tell {
+    ($world:expr) => {{
+        let mut world = $world;
+        insta::assert_snapshot!(timeline(world.trace()));
+        world.finish()
+    }};
+}
+
+fn started(script: Script, front: Front) -> Result<World, Violation> {
+    let mut world = Scene::default().server("web", script.behind(front)).world();
+    world.start()?;
+    world.run_for(200)?;
+    Ok(world)
+}
+
+fn mishap(exchange: usize, what: Wrong) -> Front {
+    Front { faults: vec![Mishap { exchange, what }], ..Front::default() }
+}
+
+/// G46: the stream delays nothing.
+#[test]
+fn a_remote_server_connects_and_answers() -> Result<(), Violation> {
+    let mut world = started(Script::default(), Front::default())?;
+    world.call("web", "echo")?;
+    world.run_for(50)?;
+    tell!(world)
+}
+
+#[test]
+fn a_call_is_answered_by_a_stream_with_progress() -> Result<(), Violation> {
+    let script = Script::default().calls_taking(300).with(Fault::Progress { every: 100, times: 2 });
+    let mut world = started(script, Front { streams: true, ..Front::default() })?;
+    world.call("web", "echo")?;
+    world.run_for(400)?;
+    tell!(world)
+}
+
+/// F-070, C-LHTTP-03: x4 is the call that finds no session.
+#[test]
+fn a_session_that_is_forgotten_is_begun_anew() -> Result<(), Violation> {
+    let mut world = started(Script::default(), mishap(4, Wrong::Forgets))?;
+    world.call("web", "echo")?;
+    world.run_for(200)?;
+    tell!(world)
+}
+
+/// C-LHTTP-08 to C-LHTTP-10.
+#[test]
+fn a_stream_that_is_cut_is_gone_on_with() -> Result<(), Violation> {
+    let front = Front { retry_ms: Some(500), ..mishap(4, Wrong::CutStream) };
+    let mut world = started(Script::default().calls_taking(100), front)?;
+    world.call("web", "echo")?;
+    world.run_for(700)?;
+    tell!(world)
+}
+
+/// C-VER-17.
+#[test]
+fn an_older_server_is_spoken_to_the_older_way() -> Result<(), Violation> {
+    let mut world = started(Script::default(), Front { older: true, ..Front::default() })?;
+    world.call("web", "echo")?;
+    world.run_for(50)?;
+    tell!(world)
+}
+
+/// F-079, D47: a server that is started anew is found again, and what did not reach it waits.
+#[test]
+fn a_server_that_goes_and_comes_back_is_found_again() -> Result<(), Violation> {
+    let mut world = started(Script::default(), Front::default())?;
+    world.driver.crash(&"web".into(), Exit::Code(1), true, world.now());
+    world.run_for(10)?;
+    world.call("web", "echo")?;
+    world.run_for(3_000)?;
+    tell!(world)
+}
+
+/// C-LHTTP-05: whoever does not answer to a goodbye is not waited for.
+#[test]
+fn a_goodbye_that_is_not_answered_is_not_waited_for() -> Result<(), Violation> {
+    let mut world = started(Script::default(), mishap(4, Wrong::Silent))?;
+    world.shutdown()?;
+    world.run_for(1_200)?;
+    tell!(world)
+}
+
+/// D46: `type: sse` goes there directly.
+#[test]
+fn a_server_of_type_sse_is_not_asked_anything_else() -> Result<(), Violation> {
+    let mut entry = Entry::new("web");
+    entry.remote = Some("sse");
+    let script = Script::default().behind(Front { older: true, ..Front::default() });
+    let mut world = Scene::default().entry(entry, script).world();
+    world.start()?;
+    world.run_for(200)?;
+    tell!(world)
+}
