@@ -203,10 +203,8 @@ impl Session {
     /// server is told, if it was under way (C-CANC-01, C-CANC-03).
     pub(super) fn cancel(&mut self, request: u64, reason: &str, step: &mut Step<'_>) {
         self.last_progress.remove(&request);
-        if self.asked.remove(&request).is_some() {
-            if self.channel.drop_request(request, step) {
-                self.send(mcp::cancelled(request, reason), Kind::Aside, step);
-            }
+        if self.asked.remove(&request).is_some() && self.channel.drop_request(request, step) {
+            self.send(mcp::cancelled(request, reason), Kind::Aside, step);
         }
     }
 
