@@ -3,6 +3,7 @@
 //! It keeps the driver's half of the contract by construction: per `Open` one `Opened` or
 //! `OpenFailed`; after `Opened` one `Closed`; nothing after that; one answer a read.
 
+mod acts;
 mod remote;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use tidegate_core::approval::Approval;
 use tidegate_core::bytes::Bytes;
 use tidegate_core::command::{CacheKey, Command, Question};
-use tidegate_core::error::{AskError, Exit};
+use tidegate_core::error::AskError;
 use tidegate_core::held::Held;
 use tidegate_core::id::{AnswerId, ConnId, ReadId, ServerName};
 use tidegate_core::input::{Fact, Found, Listed};
@@ -94,20 +95,6 @@ struct Running {
     process: Process,
     /// What stands before it, if it is reached over HTTP.
     web: Option<Web>,
-}
-
-impl Running {
-    /// Whether everything it says arrives.
-    fn is_heard(&self) -> bool {
-        self.web.as_ref().is_none_or(Web::is_heard)
-    }
-
-    fn due(&self) -> Option<Timestamp> {
-        match &self.web {
-            Some(web) => web.due(&self.process),
-            None => self.process.due(),
-        }
-    }
 }
 
 impl Driver {
@@ -259,39 +246,6 @@ impl Driver {
         }
     }
 
-    /// A server's process ends by itself, if it runs. With `eof` the end of its output is
-    /// noticed first. Returns whether there was one.
-    pub fn crash(&mut self, server: &ServerName, exit: Exit, eof: bool, now: Timestamp) -> bool {
-        let running = self
-            .processes
-            .values_mut()
-            .find(|running| running.server == *server && running.process.is_running());
-        let Some(running) = running else { return false };
-        running.process.crash(exit, eof, now);
-        true
-    }
-
-    /// A server that is being started turns out not to start.
-    pub fn fail_start(&mut self, server: &ServerName, now: Timestamp) {
-        for running in self.processes_of(server) {
-            running.process.fail_start(now);
-        }
-    }
-
-    /// A server closes a pipe and goes on running, if it runs.
-    pub fn close_pipe(&mut self, server: &ServerName, pipe: Pipe, now: Timestamp) {
-        for running in self.processes_of(server) {
-            running.process.close_pipe(pipe, now);
-        }
-    }
-
-    /// A server writes to its standard error, if it runs.
-    pub fn complain(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
-        for running in self.processes_of(server) {
-            running.process.complain(bytes, now);
-        }
-    }
-
     /// Whether a process of this server is being started.
     #[must_use]
     pub fn is_starting(&self, server: &ServerName) -> bool {
@@ -310,13 +264,6 @@ impl Driver {
     #[must_use]
     pub fn is_asked_for_tools(&self, conn: ConnId) -> bool {
         self.lists(conn).is_some_and(|lists| lists.is_asked(Kind::Tools))
-    }
-
-    /// A server writes something nobody expects, if it runs.
-    pub fn say(&mut self, server: &ServerName, bytes: &[u8], now: Timestamp) {
-        for running in self.processes_of(server) {
-            running.process.blurt(bytes, now);
-        }
     }
 
     /// From here on the command runs another script, and running processes follow it.

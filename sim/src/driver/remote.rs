@@ -11,6 +11,20 @@ use crate::process::Process;
 use crate::script::{Script, Spawn};
 use crate::web::Web;
 
+impl Running {
+    /// Whether everything it says arrives.
+    pub(super) fn is_heard(&self) -> bool {
+        self.web.as_ref().is_none_or(Web::is_heard)
+    }
+
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        match &self.web {
+            Some(web) => web.due(&self.process),
+            None => self.process.due(),
+        }
+    }
+}
+
 impl Driver {
     /// A remote server runs already, whatever its script says of its start.
     pub(super) fn connect(
