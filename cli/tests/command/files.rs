@@ -74,8 +74,10 @@ fn a_server_is_added_to_the_project_or_to_the_users_own_file_and_is_found_there(
     let entry = json!({"type": "http", "url": "https://h.example.com/mcp",
         "headers": {"X": "1", "Authorization": "Bearer t"}});
     assert_eq!(file, json!({"mcpServers": {"two": entry}}));
+    // Nobody is called that is not at home.
+    done(&sandbox, &["disable", "two"]);
     let listed = listed(&sandbox);
-    assert_eq!(listed[1], "two skipped");
+    assert_eq!(listed[1], "two disabled");
     assert_ne!(listed[0], "one needs-approval", "who adds a server has agreed to it");
     let (told, code) = said(&sandbox, &["add", "one", "--", "prog"]);
     assert_eq!(code, 1);
