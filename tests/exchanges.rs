@@ -3,6 +3,7 @@
 //! Every law is checked after every step of each, and each ends with a shutdown that leaves
 //! nothing behind.
 
+use proptest::prelude::*;
 use tidegate_core::error::Exit;
 use tidegate_sim::front::{Front, Mishap, Wrong};
 use tidegate_sim::scene::{Entry, Scene};
@@ -106,4 +107,45 @@ fn a_server_of_type_sse_is_not_asked_anything_else() -> Result<(), Violation> {
     world.start()?;
     world.run_for(200)?;
     tell!(world)
+}
+
+/// What is likely in a stream of events.
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        Just("data: "),
+        Just("data:"),
+        Just("event: endpoint"),
+        Just("id: 1"),
+        Just("retry: 5"),
+        Just("\n"),
+        Just("\r"),
+        Just("\r\n"),
+        Just("\n\n"),
+        Just(":"),
+        Just("\u{feff}"),
+        Just("/m"),
+        Just("é"),
+        Just("{\"id\":1,\"result\":{\"protocolVersion\":\"2025-06-18\"}}"),
+        Just("{\"id\":1,\"method\":\"ping\"}"),
+        Just("{\"method\":\"notifications/message\",\"params\":{}}"),
+    ];
+    let text = prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat());
+    let head = prop::collection::vec(any::<u8>(), 24);
+    (head, text).prop_map(|(head, text)| [head, text.into_bytes()].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// G44: cuts make no difference to events, and none to what follows from them.
+    #[test]
+    fn where_a_stream_of_events_is_cut_makes_no_difference(data in stream()) {
+        tidegate_sim::fuzz::sse(&data);
+        tidegate_sim::fuzz::session(&data);
+    }
+
+    #[test]
+    fn a_head_means_what_it_says(data in prop::collection::vec(any::<u8>(), 0..40)) {
+        tidegate_sim::fuzz::http_head(&data);
+    }
 }

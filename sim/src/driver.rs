@@ -4,7 +4,7 @@
 //! `OpenFailed`; after `Opened` one `Closed`; nothing after that; one answer a read.
 
 mod acts;
-mod remote;
+mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -171,38 +171,15 @@ impl Driver {
                 self.asked.insert(ask, (now.plus(after_ms), Fact::Answered { ask, result }));
             }
             Command::StopAsking { ask } => drop(self.asked.remove(ask)),
-            Command::Open { conn, server, launch } => {
-                let command = launch.command.to_string();
-                let script = self.scripts.get(&command).cloned();
-                let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
-                let process = Process::spawn(*conn, script, now);
-                let server = server.clone();
-                let running = Running { server, command: command.into(), process, web: None };
-                self.processes.insert(*conn, Held::new(running));
-            }
-            Command::Send { conn, bytes } => {
-                self.each(*conn, |process| process.handle_input(bytes, now));
-            }
-            Command::CloseInput { conn } => {
-                self.each(*conn, |process| process.handle_close_input(now));
-            }
-            Command::Terminate { conn } => {
-                self.each(*conn, |process| process.handle_terminate(now))
-            }
-            Command::Kill { conn } if self.is_remote(*conn) => {
-                self.with_web(*conn, |web, _| web.kill(now));
-            }
-            Command::Kill { conn } => self.each(*conn, |process| process.handle_kill(now)),
-            Command::Connect { conn, server, remote } => {
-                self.connect(*conn, server.clone(), remote, now);
-            }
-            Command::Exchange { conn, exchange, request } => {
-                self.with_web(*conn, |web, process| web.exchange(*exchange, request, process, now));
-            }
-            Command::Abort { conn, exchange } => {
-                self.with_web(*conn, |web, _| web.abort(*exchange));
-            }
-            Command::Abandon { conn } => self.abandon(*conn),
+            Command::Open { .. }
+            | Command::Send { .. }
+            | Command::CloseInput { .. }
+            | Command::Terminate { .. }
+            | Command::Kill { .. }
+            | Command::Connect { .. }
+            | Command::Exchange { .. }
+            | Command::Abort { .. }
+            | Command::Abandon { .. } => self.serve(command, now),
         }
     }
 

@@ -6,6 +6,7 @@
 mod config;
 mod edit;
 mod formats;
+mod http;
 mod lines;
 mod rpc;
 mod story;
@@ -13,6 +14,7 @@ mod story;
 pub use config::config;
 pub use edit::edit;
 pub use formats::{toml, tools, yaml};
+pub use http::{http_head, session, sse};
 pub use lines::lines;
 pub use rpc::rpc;
 pub use story::story;

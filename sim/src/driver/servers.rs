@@ -1,6 +1,6 @@
-//! The part of the simulated driver that speaks HTTP.
+//! The part of the simulated driver that holds servers, processes and remote ones.
 
-use tidegate_core::command::Remote;
+use tidegate_core::command::{Command, Remote};
 use tidegate_core::held::Held;
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::time::Timestamp;
@@ -26,6 +26,45 @@ impl Running {
 }
 
 impl Driver {
+    /// Obeys an order about one server.
+    pub(super) fn serve(&mut self, command: &Command, now: Timestamp) {
+        match command {
+            Command::Open { conn, server, launch } => {
+                let command = launch.command.to_string();
+                let script = self.scripts.get(&command).cloned();
+                let script = script.unwrap_or_else(|| Hashed::new(Script::missing(0)));
+                let process = Process::spawn(*conn, script, now);
+                let server = server.clone();
+                let running = Running { server, command: command.into(), process, web: None };
+                self.processes.insert(*conn, Held::new(running));
+            }
+            Command::Send { conn, bytes } => {
+                self.each(*conn, |process| process.handle_input(bytes, now));
+            }
+            Command::CloseInput { conn } => {
+                self.each(*conn, |process| process.handle_close_input(now));
+            }
+            Command::Terminate { conn } => {
+                self.each(*conn, |process| process.handle_terminate(now));
+            }
+            Command::Kill { conn } if self.is_remote(*conn) => {
+                self.with_web(*conn, |web, _| web.kill(now));
+            }
+            Command::Kill { conn } => self.each(*conn, |process| process.handle_kill(now)),
+            Command::Connect { conn, server, remote } => {
+                self.connect(*conn, server.clone(), remote, now);
+            }
+            Command::Exchange { conn, exchange, request } => {
+                self.with_web(*conn, |web, process| web.exchange(*exchange, request, process, now));
+            }
+            Command::Abort { conn, exchange } => {
+                self.with_web(*conn, |web, _| web.abort(*exchange));
+            }
+            Command::Abandon { conn } => self.abandon(*conn),
+            _ => {}
+        }
+    }
+
     /// A remote server runs already, whatever its script says of its start.
     pub(super) fn connect(
         &mut self,
