@@ -3,12 +3,12 @@
 use tidegate_core::command::Command;
 use tidegate_core::config::Source;
 use tidegate_core::error::{CallError, ExchangeError, ExchangeFault, Exit, HttpFailure, Sent};
-use tidegate_core::event::{Outcome, ServerState};
+use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::id::{CallId, OpId};
 use tidegate_core::input::Request;
 use tidegate_core::options::Options;
 
-use crate::play::{HELLO, Play};
+use crate::play::{ECHO, HELLO, Play};
 use crate::web::{EVENTS, JSON, cut, event, refused, result_event};
 
 fn ready() -> Play {
@@ -233,7 +233,7 @@ fn a_refusal_that_speaks_of_something_else_loses_no_session() {
     }
     // Without a session there is none to lose.
     let mut play = Play::web();
-    play.result(0, 1, HELLO).head(1, 202, JSON).end(1).result(2, 2, crate::play::ECHO);
+    play.result(0, 1, HELLO).head(1, 202, JSON).end(1).result(2, 2, ECHO);
     play.call(1, "a", "echo").whole(4, 400, "no session");
     assert!(matches!(failure(&play, 1), HttpFailure::Status { .. }), "{:?}", play.outcome(1));
     assert_eq!(play.state("a"), ServerState::Connected);
@@ -277,4 +277,92 @@ fn a_call_that_is_cancelled_takes_no_other_along() {
     assert_eq!(play.ordered(), ["abort x5", "x6 POST notifications/cancelled"]);
     play.result(4, 3, r#"{"content":[]}"#);
     assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+}
+
+/// Over the older transport, connected: x0 is the stream.
+fn older() -> Play {
+    let mut play = Play::remote("sse");
+    let message =
+        |id, result| event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    play.head(0, 200, EVENTS).body(0, "event: endpoint\ndata: /m\n\n");
+    play.head(1, 202, JSON).end(1).body(0, &message(1, HELLO));
+    play.head(2, 202, JSON).end(2).head(3, 202, JSON).end(3).body(0, &message(2, ECHO));
+    play.take_commands();
+    play
+}
+
+/// C-OLD-02: where messages go is said once, and nobody goes elsewhere with them.
+#[test]
+fn an_endpoint_is_said_once_and_lies_with_its_server() {
+    let mut play = older();
+    play.body(0, "event: endpoint\ndata: /other\n\n").call(1, "a", "echo");
+    assert_eq!(play.ordered(), ["x4 POST /m tools/call"]);
+    play.end_on(0, 4, lost(foreign(), Sent::Nothing));
+    assert!(matches!(play.state("a"), ServerState::Retrying { .. }), "{:?}", play.state("a"));
+}
+
+/// What has to be said before it is known where waits, and one stream is enough to hear that by.
+#[test]
+fn what_is_said_before_the_endpoint_is_known_waits_for_it() {
+    let mut play = Play::remote("sse");
+    play.head(0, 200, EVENTS).body(0, &event(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#));
+    assert_eq!(play.ordered(), ["x0 GET"]);
+    play.body(0, "event: endpoint\ndata: /m\n\n");
+    assert_eq!(play.ordered(), ["x1 POST /m initialize", "x2 POST /m answer"]);
+}
+
+/// D45: a stream that is elsewhere is followed only where a redirect says so.
+#[test]
+fn a_stream_that_is_elsewhere_is_told_with_its_place() {
+    let mut play = Play::remote("sse");
+    play.head_on(0, 0, 302, &[("location", "https://b.test/")], false);
+    let failure = play.state("a").failure().cloned().unwrap();
+    assert!(failure.describe(&"a".into()).contains("https://b.test/"), "{failure:?}");
+}
+
+/// L10: a server that says again and again that it is busy is left alone in the end.
+#[test]
+fn a_stream_of_a_server_that_stays_busy_is_given_up() {
+    let mut play = ready();
+    let mut at = 0;
+    for (exchange, wait) in (3..).zip([1_000, 2_000, 4_000, 8_000, 16_000]) {
+        play.head(exchange, 503, "").take_commands();
+        at += wait;
+        play.sleep(at - 1);
+        assert_eq!(play.ordered(), [""; 0], "before {at}");
+        play.sleep(at);
+        assert_eq!(play.ordered(), [format!("x{} GET", exchange + 1)]);
+    }
+    play.head(8, 503, "").take_commands();
+    play.sleep(at + 3_600_000);
+    assert_eq!((play.ordered(), play.state("a")), (vec![], ServerState::Connected));
+}
+
+/// F-073: what needs no answer may be answered with anything; a message is heard all the same.
+#[test]
+fn what_answers_a_notification_is_heard_if_it_is_a_message() {
+    for (content, text, heard) in [
+        (JSON, r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, 1),
+        (JSON, "", 0),
+        ("text/plain", r#"{"ok":true}"#, 0),
+        ("text/html", "<html>", 0),
+    ] {
+        let mut play = Play::web();
+        play.result(0, 1, HELLO).take_commands();
+        play.events.clear();
+        play.head(1, 200, content).body(1, text).end(1);
+        let told = |event: &&Event| matches!(event, Event::Notified { .. });
+        assert_eq!(play.events.iter().filter(told).count(), heard, "{text}");
+        assert_eq!(play.runtime.status().servers[0].skipped_lines, 0, "{text}");
+    }
+}
+
+/// A message is a body of its own: it ends where it ends.
+#[test]
+fn what_is_posted_has_no_line_end() {
+    let mut play = ready();
+    play.call(1, "a", "echo");
+    let orders = play.orders();
+    let body = &orders[0].request.as_ref().unwrap().body;
+    assert_eq!(body.last(), Some(&b'}'));
 }
