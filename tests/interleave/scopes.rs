@@ -1,13 +1,14 @@
 //! What is searched: who there is, and how often what may happen.
 
-use tidegate_core::hub::policy::{self, Backoff, ListChanged};
+use tidegate_core::hub::policy::{self, Backoff, ListChanged, Watch};
 use tidegate_sim::explore::{Kind, Scope};
 use tidegate_sim::scene::{Entry, Scene};
 use tidegate_sim::script::Script;
 
 use Kind::{
-    Call, Cancel, Change, Complain, Connect, Crash, Disable, Disconnect, DisconnectAll, Enable,
-    Fail, Late, Pipe, Reconnect, Restart, Shutdown, Start,
+    Approve, Await, Call, Cancel, Change, Complain, Connect, Crash, Disable, Disconnect,
+    DisconnectAll, Enable, Fail, Late, Pipe, Reconnect, Refuse, Restart, Revoke, Shutdown, Start,
+    StopWaiting,
 };
 
 /// Often enough for every deadline of a story to pass while something is on its way.
@@ -46,6 +47,16 @@ pub(crate) fn operations() -> Vec<(&'static str, Scene, Scope)> {
     searches
 }
 
+/// What is searched on every push with what the user approves, what has to be found out, and
+/// files that are saved.
+pub(crate) fn consents() -> Vec<(&'static str, Scene, Scope)> {
+    vec![
+        ("two, saved", watched(two()), saves().save(fewer()).save(changed()).at_most(3)),
+        ("two of a project", two().from_project(), approvals().at_most(4)),
+        ("two that ask", asking(), questions().at_most(3)),
+    ]
+}
+
 /// One thing that the host or a server does, whoever is slow.
 fn alone<const N: usize>(kinds: [Kind; N]) -> impl Iterator<Item = (&'static str, Scene, Scope)> {
     kinds.into_iter().map(|kind| {
@@ -70,11 +81,17 @@ pub(crate) fn deep() -> Vec<(&'static str, Scene, Scope)> {
     let most = [Call, Crash, Disconnect, Shutdown, Late];
     let most = most.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
     let of_three = everything().with(Late, 1).reload(changed_of_three());
-    let of_two = anything(changed()).with(DisconnectAll, 1).with(Late, 1);
+    let of_two = [DisconnectAll, Await, StopWaiting, Late]
+        .into_iter()
+        .fold(anything(changed()), |scope, kind| scope.with(kind, 1));
+    let whole = everything().with(Late, 1).reload(changed());
     vec![
         ("three, any two things, slow once", three(), of_three.at_most(3)),
         ("two, any three things, slow once", two(), of_two.at_most(4)),
         ("two, most of it, slow once", two(), most.reload(changed())),
+        ("two, saved", watched(two()), saves().save(fewer()).save(changed()).at_most(4)),
+        ("two that ask", asking(), questions().at_most(4)),
+        ("two, any five things, slow once", two(), whole.at_most(6)),
     ]
 }
 
@@ -95,6 +112,31 @@ fn anything(config: Vec<Entry>) -> Scope {
         .into_iter()
         .fold(everything(), |scope, kind| scope.with(kind, 1))
         .reload(config)
+}
+
+/// What meets a file that is saved while it is watched.
+fn saves() -> Scope {
+    [Call, Crash, Connect, Disconnect, DisconnectAll, Disable, Shutdown, Late]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .reload(changed())
+}
+
+/// What meets servers that a project brought along.
+fn approvals() -> Scope {
+    [Call, Crash, Connect, Disconnect, DisconnectAll, Enable, Shutdown, Late, Revoke]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .with(Approve, 2)
+        .reload(changed())
+}
+
+/// What meets servers with a value that has to be found out.
+fn questions() -> Scope {
+    [Call, Fail, Crash, Connect, Disconnect, DisconnectAll, Restart, Disable, Shutdown, Refuse]
+        .into_iter()
+        .fold(start(), |scope, kind| scope.with(kind, 1))
+        .reload(changed().into_iter().map(asks).collect())
 }
 
 /// A server is lost twice.
@@ -129,6 +171,22 @@ fn two() -> Scene {
 
 fn three() -> Scene {
     two().server("three", Script::default())
+}
+
+/// Both need one value that has to be found out.
+fn asking() -> Scene {
+    let mut scene = two();
+    scene.entries = scene.entries.into_iter().map(asks).collect();
+    scene
+}
+
+fn asks(entry: Entry) -> Entry {
+    Entry { asks: true, ..entry }
+}
+
+fn watched(mut scene: Scene) -> Scene {
+    scene.options.policy.watch = Watch::Follow { quiet_ms: 1, most_ms: 2 };
+    scene
 }
 
 /// Deadlines that are multiples of one number meet in fewer ways, and in every order. That number
