@@ -31,8 +31,9 @@
 //! `DEEP=1` searches what takes minutes instead of seconds. Two servers, a start and any three of
 //! the fourteen, of being slow, of waiting and waiting no more for a server and of the end of all
 //! servers are 1,408,337 worlds and 5,125,462 steps (98 s of processor time where many others use
-//! the machine as well, 3.0 GB). Three servers, a start and any two of the nine and of being slow are 257,700 worlds and
-//! 909,345 steps (15 s of processor time, 0.6 GB); with any three, 6.7 GB were not enough.
+//! the machine as well, 3.0 GB). Three servers, a start and any two of the nine and of being slow
+//! are 257,700 worlds and 909,345 steps (15 s of processor time, 0.6 GB); with any three, 6.7 GB
+//! were not enough.
 
 #[path = "interleave/empty.rs"]
 mod empty;

@@ -130,17 +130,8 @@ impl Driver {
         }
         match command {
             Command::ReadConfig { read, path, bytes_max } => {
-                let read = *read;
-                let found = self.files.get(path).cloned().unwrap_or(Found::Nothing);
-                let found = match found {
-                    Found::Content(bytes) if bytes.len() as u64 > *bytes_max => {
-                        Found::Unreadable(format!("larger than {bytes_max} bytes"))
-                    }
-                    found => found,
-                };
-                let origin = Some(self.origins.get(path).unwrap_or(path).clone());
-                let fact = Fact::ConfigRead { read, origin, found };
-                self.reads.insert(read, (answer_at, fact));
+                let fact = self.read_config(*read, path, *bytes_max);
+                self.reads.insert(*read, (answer_at, fact));
             }
             Command::ListFolder { read, path, entries_max } => {
                 let (read, listed) = (*read, self.list(path, *entries_max));
@@ -181,6 +172,17 @@ impl Driver {
             | Command::Abort { .. }
             | Command::Abandon { .. } => self.serve(command, now),
         }
+    }
+
+    fn read_config(&self, read: ReadId, path: &str, bytes_max: u64) -> Fact {
+        let found = match self.files.get(path).cloned().unwrap_or(Found::Nothing) {
+            Found::Content(bytes) if bytes.len() as u64 > bytes_max => {
+                Found::Unreadable(format!("larger than {bytes_max} bytes"))
+            }
+            found => found,
+        };
+        let origin = Some(self.origins.get(path).cloned().unwrap_or_else(|| path.into()));
+        Fact::ConfigRead { read, origin, found }
     }
 
     /// The lanes on which a fact is waiting, whenever it is due.
@@ -302,8 +304,7 @@ impl Driver {
 
     /// What is being found out turns out to be nothing.
     pub(crate) fn fail_answer(&mut self, ask: AnswerId, now: Timestamp) {
-        let result = Err(AskError::Empty);
-        self.asked.insert(ask, (now, Fact::Answered { ask, result }));
+        self.asked.insert(ask, (now, Fact::Answered { ask, result: Err(AskError::Empty) }));
     }
 
     /// Fills the cache with what another driver's holds.

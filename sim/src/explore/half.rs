@@ -23,7 +23,6 @@ impl Hasher for Half {
         bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "half of it is meant")]
     fn write_u128(&mut self, fingerprint: u128) {
         self.0 = (fingerprint >> 64) as u64;
     }
