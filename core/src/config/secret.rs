@@ -4,6 +4,7 @@
 //! secret is only hidden from traces and left out of fingerprints, never from a server. Looking
 //! at a text whose secrets were replaced by [placeholders](is_placeholder) finds exactly those.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -198,8 +199,9 @@ fn argument(arg: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     // `--api-key=…`, `--env=API_KEY=…`, `Authorization: Bearer …`
     let mut start = 0;
-    for (at, separator) in arg.match_indices(['=', ':']).take_while(|(at, _)| *at < scheme) {
-        let (name, value) = (arg.get(start..at), arg.get(at + 1..).unwrap_or_default());
+    let names = without_placeholders(arg);
+    for (at, separator) in names.match_indices(['=', ':']).take_while(|(at, _)| *at < scheme) {
+        let (name, value) = (names.get(start..at), arg.get(at + 1..).unwrap_or_default());
         if name.is_some_and(is_telling) {
             let blank = value.len() - value.trim_start().len();
             found.push(at + 1 + blank..arg.len());
@@ -234,6 +236,7 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
 /// The values of telling parameters in the query from `at` on.
 fn parameters(text: &str, at: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    let text = without_placeholders(text);
     let rest = text.get(at..).unwrap_or_default();
     let Some(query) = rest.find('?') else { return found };
     let mut start = at + query + 1;
@@ -255,6 +258,17 @@ fn placeholders(text: &str) -> Vec<Range<usize>> {
         Some(start..start + length)
     };
     starts.filter_map(range).collect()
+}
+
+/// The text with something that says nothing in the place of each placeholder: what was put there
+/// names no secret beside it.
+fn without_placeholders(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for range in placeholders(&text) {
+        let nothing = ".".repeat(range.len());
+        text.to_mut().replace_range(range, &nothing);
+    }
+    text
 }
 
 fn tokens(text: &str) -> Vec<Range<usize>> {
@@ -378,6 +392,19 @@ mod tests {
         }
         let dsn = "--db=postgres://u:p@h/db";
         assert_eq!(hidden(dsn), "--db=postgres://*@h/db");
+    }
+
+    /// G67: what was put for a secret is no name that makes a secret of what follows.
+    #[test]
+    fn a_placeholder_names_no_secret_beside_it() {
+        for (arg, wanted) in [
+            ("x<secret 1> = y", "x* = y"),
+            ("<secret 1 ${env:KEY}>: y", "*: y"),
+            ("https://h/?<secret 1>=y", "https://h/?*=y"),
+            ("key<secret 1>=y", "key*=*"),
+        ] {
+            assert_eq!(hidden(arg), wanted);
+        }
     }
 
     #[test]
