@@ -42,17 +42,18 @@ fn file_of(tool: &str) -> (Source, String) {
         text.push_str("extensions:\n");
     }
     for n in 0..SERVERS {
-        let _ = match provider {
-            Provider::Goose => write!(
+        let _ = if provider == Provider::Goose {
+            write!(
                 text,
                 "  s{n:05}:\n    type: stdio\n    cmd: node\n    args:\n      - s{n}.js\n    envs:\n      \
                  K: \"{n}\"\n"
-            ),
-            _ => write!(
+            )
+        } else {
+            write!(
                 text,
                 "[mcp_servers.s{n:05}]\ncommand = \"node\"\nargs = [\"s{n}.js\"]\nenv = {{ K = \"{n}\" \
                  }}\n\n"
-            ),
+            )
         };
     }
     (Source::file(provider, Level::User, path), text)
