@@ -93,6 +93,16 @@ pub fn preview(places: &Places, source: &Source, change: &Edit) -> Option<Readin
     Some(parse::read_in(source, &edited, around(places, &environment())))
 }
 
+/// How a person makes a change to a file that is read and not edited: what to write on which
+/// line; see [`edit::by_hand`].
+#[must_use]
+pub fn by_hand(source: &Source, change: &Edit) -> String {
+    let bytes_max = Limits::default().config_bytes as u64;
+    let (_, found) = files::read_config(Path::new(&source.path), Lies::at(source.level), bytes_max);
+    let bytes = if let Found::Content(bytes) = found { bytes.0 } else { Vec::new() };
+    edit::by_hand(source, &bytes, change)
+}
+
 /// What the organisation that runs this machine allows and forbids.
 #[must_use]
 pub fn organisation() -> Organisation {

@@ -72,11 +72,18 @@ pub(super) fn refusal(files: &Files, source: &Source, name: &str, wish: Wish) ->
         ));
     }
     let tool = source.provider.display();
-    let why = match foreign_language(source) {
-        Some(language) => format!("a {language} file of {tool}, which is read and not edited"),
-        None => format!("a file of {tool}, where this cannot be changed from here"),
+    let (why, tip) = match foreign_language(source) {
+        Some(language) => {
+            let by_hand = config_file::by_hand(source, &wish.edit(name));
+            let by_hand = visible::one_line(&by_hand).into_owned();
+            (format!("a {language} file of {tool}, which is read and not edited"), by_hand)
+        }
+        None => (
+            format!("a file of {tool}, where this cannot be changed from here"),
+            format!("{verb} in {tool}"),
+        ),
     };
-    Trouble::Failed(format!("{told}, {why}\n  Tip: {verb} in {tool}, or {other}"))
+    Trouble::Failed(format!("{told}, {why}\n  Tip: {tip}, or {other}"))
 }
 
 /// How to define a server where it comes before everything other programs say.

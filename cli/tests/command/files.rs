@@ -277,6 +277,11 @@ fn what_another_tool_switches_off_is_said_to_be_off_with_a_way_that_works() {
             told.contains("a TOML file of OpenAI Codex") && !told.contains("--config"),
             "{told}"
         );
+        let by_hand = match command {
+            "enable" => "Tip: write `enabled = true` into the entry of \"off\" on line 1 yourself",
+            _ => "Tip: take out the entry of \"off\" on line 1 yourself",
+        };
+        assert!(told.contains(by_hand), "{told}");
         let (told, code) = said(&sandbox, &[command, "off", "--config", ".codex/config.toml"]);
         assert_eq!(code, 1, "{told}");
         assert!(told.contains("is TOML, which is read and not edited"), "{told}");

@@ -7,6 +7,7 @@
 //! along. A file that cannot be read is never changed. Only JSON
 //! is edited, with or without comments.
 
+mod by_hand;
 mod error;
 mod page;
 mod print;
@@ -29,6 +30,7 @@ use crate::bytes::Json;
 use crate::id::ServerName;
 use page::{Comments, Page, Shape};
 
+pub use by_hand::by_hand;
 pub use error::{EditError, NameFault};
 pub use rule::check_name;
 
@@ -104,7 +106,8 @@ pub enum Edit {
 pub fn edit(source: &Source, bytes: &[u8], edit: &Edit) -> Result<Vec<u8>, EditError> {
     let file = || source.path.clone();
     if let Some(language) = foreign_language(source) {
-        return Err(EditError::Language { file: file(), language });
+        let by_hand = by_hand(source, bytes, edit);
+        return Err(EditError::Language { file: file(), language, by_hand });
     }
     let decoded = decode(bytes)
         .map_err(|no_text| EditError::NotText { file: file(), line: Some(no_text.line) })?;

@@ -340,9 +340,42 @@ fn what_was_added_is_read_as_it_was_given() {
 
 #[test]
 fn a_file_in_another_language_is_refused_by_its_name() {
-    for (file, language) in [("c.toml", "TOML"), ("c.yml", "YAML")] {
+    let toml = "[mcp_servers.y]\ncommand = \"y\"\n\n[mcp_servers.x]\ncommand = \"x\"\n";
+    let yaml = "extensions:\n  y: {type: stdio, cmd: y}\n  x: {type: stdio, cmd: x}\n";
+    let timeout = Edit::SetTimeout { name: "x".into(), ms: 1_500 };
+    let approve = Edit::ApproveTools { name: "x".into(), tools: vec!["t".into()] };
+    for (file, text, change, told) in [
+        ("c.toml", toml, remove("x"), "take out the entry of \"x\" on line 4 yourself"),
+        (
+            "c.toml",
+            toml,
+            enable("x"),
+            "write `enabled = true` into the entry of \"x\" on line 4 yourself",
+        ),
+        (
+            "c.toml",
+            toml,
+            timeout,
+            "write `tool_timeout_sec = 1.5` into the entry of \"x\" on line 4 yourself",
+        ),
+        ("c.toml", toml, add("n", "{}"), "define \"n\" in it yourself"),
+        (
+            "c.yml",
+            yaml,
+            disable("x"),
+            "write `enabled: false` into the entry of \"x\" on line 3 yourself",
+        ),
+        (
+            "c.yml",
+            yaml,
+            approve,
+            "write `autoApprove: [\"t\"]` into the entry of \"x\" on line 3 yourself",
+        ),
+    ] {
         let source = Source::file(Provider::Explicit, Level::Explicit, file);
-        let refused = edit(&source, b"[mcp_servers.x]", &remove("x"));
-        assert_eq!(refused, Err(EditError::Language { file: file.into(), language }));
+        let refused = edit(&source, text.as_bytes(), &change).expect_err("it is not edited");
+        let language = if text == toml { "TOML" } else { "YAML" };
+        let wanted = format!("{file} is {language}, which is read and not edited; {told}");
+        assert_eq!(refused.to_string(), wanted);
     }
 }

@@ -36,6 +36,8 @@ pub enum EditError {
         file: String,
         /// What the language is called.
         language: &'static str,
+        /// What to write where, for a person who makes the change.
+        by_hand: String,
     },
     /// The file is no JSON, with or without comments.
     Unreadable {
@@ -99,8 +101,8 @@ impl fmt::Display for EditError {
             Self::Unreadable { file, line, column, message } => {
                 write!(f, "{file}:{line}:{column}: {message}; mend the file first, it is unchanged")
             }
-            Self::Language { file, language } => {
-                write!(f, "{file} is {language}, which is read and not edited; change it by hand")
+            Self::Language { file, language, by_hand } => {
+                write!(f, "{file} is {language}, which is read and not edited; {by_hand}")
             }
             Self::NotText { file, line: Some(line) } => {
                 write!(f, "{file}:{line}: the file is not UTF-8; it is unchanged")

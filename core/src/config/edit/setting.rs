@@ -14,7 +14,7 @@ use crate::config::parse::dialect;
 use crate::config::syntax::{Member, Node, Value, last};
 
 /// The key of the tools that may be called without asking, where an entry has none yet.
-const APPROVED: &str = "autoApprove";
+pub(super) const APPROVED: &str = "autoApprove";
 
 impl Desk<'_> {
     pub(super) fn set_timeout(
@@ -95,7 +95,7 @@ impl Desk<'_> {
 }
 
 /// Milliseconds as a number of seconds.
-fn seconds(ms: u64) -> String {
+pub(super) fn seconds(ms: u64) -> String {
     let (whole, rest) = (ms / 1_000, ms % 1_000);
     let exact = format!("{whole}.{rest:03}");
     exact.trim_end_matches('0').trim_end_matches('.').into()
