@@ -80,6 +80,11 @@ impl Web {
         }
     }
 
+    /// Nothing is there.
+    pub(crate) const fn unplug(&mut self) {
+        self.down = true;
+    }
+
     pub(crate) fn due(&self, process: &Process) -> Option<Timestamp> {
         if self.ready.is_empty() { process.due() } else { Some(self.ready_since) }
     }

@@ -65,7 +65,8 @@ impl Driver {
         }
     }
 
-    /// A remote server runs already, whatever its script says of its start.
+    /// A remote server runs already, whatever its script says of its start; without a script there
+    /// is none.
     pub(super) fn connect(
         &mut self,
         conn: ConnId,
@@ -77,12 +78,16 @@ impl Driver {
         let host = url.strip_prefix("https://").and_then(|rest| rest.split('/').next());
         let command = host.unwrap_or(&url).to_owned();
         let script = self.scripts.get(&command).map(|script| (**script).clone());
+        let known = script.is_some();
         let script = script.unwrap_or_else(|| Script::missing(0));
         let mut front = script.front.clone().unwrap_or_default();
         if !self.reached.insert(command.clone()) {
             front.faults.clear();
         }
-        let web = Web::new(conn, &front, script.chunk_bytes, now);
+        let mut web = Web::new(conn, &front, script.chunk_bytes, now);
+        if !known {
+            web.unplug();
+        }
         let script = Script { spawn: Spawn::Runs(0), chunk_bytes: 0, ..script };
         let process = Process::spawn(conn, Hashed::new(script), now);
         let running = Running { server, command: command.into(), process, web: Some(web) };
