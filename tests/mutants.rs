@@ -41,13 +41,17 @@ fn tell(seed: u64, plants: &'static [Plant]) -> Result<(), Violation> {
     told.map_err(|violation| violation.in_story(format!("SEED={seed}")))
 }
 
-/// Tells a start in which every server is slow and every tool known.
+/// Tells a start in which every server is slow and every tool known, and in which more is called
+/// than may be.
 fn tell_start(plants: &'static [Plant]) -> Result<(), Violation> {
     let slow = Script::default().taking(600);
-    let scene =
+    let mut scene =
         Scene::default().server("alpha", slow.clone()).cached().server("beta", slow).cached();
+    scene.options.limits.open_calls = 3;
     let mut world = scene.world_of(Mutant::new(scene.options.clone(), plants));
     world.start()?;
+    world.run_for(10)?;
+    (0..5).try_for_each(|_| world.apply(Step::Call(0, 0)))?;
     world.run_until_quiet()
 }
 
