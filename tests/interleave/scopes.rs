@@ -35,8 +35,7 @@ pub(crate) fn pushed() -> Vec<(&'static str, Scene, Scope)> {
 /// What is searched on every push with every operation on a server, and servers that change.
 pub(crate) fn operations() -> Vec<(&'static str, Scene, Scope)> {
     let mut searches = vec![
-        ("two, any two things, nobody slow", two(), anything(changed()).at_most(3)),
-        ("two, one thing and slow once", two(), anything(changed()).with(Late, 1).at_most(3)),
+        ("two, any three things, slow once", two(), waiting(anything(changed())).at_most(4)),
         ("one, any four things", one(), anything(changed_one()).with(Late, 1).at_most(5)),
         ("one, lost twice", one(), losses()),
         ("one, changed twice", one(), changes()),
@@ -81,13 +80,9 @@ pub(crate) fn deep() -> Vec<(&'static str, Scene, Scope)> {
     let most = [Call, Crash, Disconnect, Shutdown, Late];
     let most = most.into_iter().fold(start(), |scope, kind| scope.with(kind, 1));
     let of_three = everything().with(Late, 1).reload(changed_of_three());
-    let of_two = [DisconnectAll, Await, StopWaiting, Late]
-        .into_iter()
-        .fold(anything(changed()), |scope, kind| scope.with(kind, 1));
     let whole = everything().with(Late, 1).reload(changed());
     vec![
         ("three, any two things, slow once", three(), of_three.at_most(3)),
-        ("two, any three things, slow once", two(), of_two.at_most(4)),
         ("two, most of it, slow once", two(), most.reload(changed())),
         ("two, saved", watched(two()), saves().save(fewer()).save(changed()).at_most(4)),
         ("two that ask", asking(), questions().at_most(4)),
@@ -112,6 +107,13 @@ fn anything(config: Vec<Entry>) -> Scope {
         .into_iter()
         .fold(everything(), |scope, kind| scope.with(kind, 1))
         .reload(config)
+}
+
+/// With someone who waits for a server or no more, an end of all servers, and one who is slow.
+fn waiting(scope: Scope) -> Scope {
+    [DisconnectAll, Await, StopWaiting, Late]
+        .into_iter()
+        .fold(scope, |scope, kind| scope.with(kind, 1))
 }
 
 /// What meets a file that is saved while it is watched.

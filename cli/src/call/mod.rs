@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use async_io::Timer;
 use futures_lite::future;
-use tidegate_core::error::CallError;
+use tidegate_core::error::{CallError, Cause, Failure};
 use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::id::ServerName;
@@ -137,29 +137,36 @@ fn unavailable(server: &ServerStatus) -> Vec<String> {
     servers::tail(&server.stderr_tail, TAIL_LINES)
 }
 
-/// How a server ended during a call, and the last it said: its output ends before it does.
+/// How a server ended during a call, and the last it said. Its output ends before it does, so
+/// that is waited for; a failure that only says so is told if nothing more comes.
 async fn lost(session: &Session, name: &str) -> Vec<String> {
     let mut events = session.host.events();
-    let told = async {
-        loop {
-            let status = session.host.status().await;
-            let server = status.servers.iter().find(|one| one.name.as_str() == name)?;
-            if let Some(failure) = server.state.failure() {
-                let why = visible::one_line(&failure.describe(&server.name)).into_owned();
-                let tail = servers::tail(&failure.stderr_tail, TAIL_LINES);
-                return Some([vec![why], tail].concat());
-            }
+    let ended = async {
+        let is_known = |failure: Failure| failure.cause != Cause::OutputClosed;
+        while !failure_of(session, name).await.is_some_and(is_known) {
             events.next().await?;
         }
+        Some(())
     };
     let late = async {
         Timer::after(LAST_WORDS).await;
         None
     };
-    let name = visible::one_line(name);
-    future::or(told, late)
-        .await
-        .unwrap_or_else(|| vec![format!("server \"{name}\" closed its output")])
+    future::or(ended, late).await;
+    match failure_of(session, name).await {
+        Some(failure) => {
+            let server = ServerName::new(name);
+            let why = visible::one_line(&failure.describe(&server)).into_owned();
+            [vec![why], servers::tail(&failure.stderr_tail, TAIL_LINES)].concat()
+        }
+        None => vec![format!("server \"{}\" closed its output", visible::one_line(name))],
+    }
+}
+
+async fn failure_of(session: &Session, name: &str) -> Option<Failure> {
+    let status = session.host.status().await;
+    let server = status.servers.iter().find(|one| one.name.as_str() == name)?;
+    server.state.failure().cloned()
 }
 
 /// What came of a call, read once: an answer may have many megabytes.

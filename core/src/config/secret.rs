@@ -281,6 +281,9 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
         start += word.len();
         start += text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         let known = word.len() >= TOKEN_MIN && PREFIXES.iter().any(|start| word.starts_with(start));
+        if is_variable(text, &(at..at + word.len())) {
+            continue;
+        }
         if known {
             found.push(at..at + word.len());
         } else if looks_random(word) && !is_named(text, &(at..at + word.len())) {
@@ -289,6 +292,13 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Whether a word is the name of a variable, `${NAME}`, and no value.
+fn is_variable(text: &str, word: &Range<usize>) -> bool {
+    let before = text.get(..word.start).unwrap_or_default();
+    let after = text.get(word.end..).unwrap_or_default();
+    before.ends_with("${") && after.starts_with(['}', ':'])
 }
 
 /// Whether nobody would think of such a word: a UUID, a long hexadecimal number, or letters and
@@ -409,6 +419,8 @@ mod tests {
 
     #[test]
     fn tokens_are_known_by_how_they_start() {
+        assert_eq!(hidden("${xai-PLUGIN_ROOT_X}/a"), "${xai-PLUGIN_ROOT_X}/a");
+        assert_eq!(hidden("xai-PLUGIN_ROOT_X}/a"), "*}/a");
         assert_eq!(hidden("é ghp_0123456789abcdef,x"), "é *,x");
         assert_eq!(hidden("sk-short"), "sk-short");
     }

@@ -2,6 +2,7 @@
 //! anywhere against the same one in one piece.
 
 use tidegate_core::config::Source;
+use tidegate_core::event;
 use tidegate_core::id::{ConnId, ExchangeId, OpId};
 use tidegate_core::input::{Fact, HttpHead, Input, Request};
 use tidegate_core::options::Options;
@@ -73,7 +74,8 @@ pub fn http_head(data: &[u8]) {
     assert_eq!(matches!(answer, Answer::Done(_)), (200..300).contains(&status));
 }
 
-/// What a server says by itself leads to the same orders and news however it is cut (G44).
+/// What a server says by itself leads to the same orders and news however it is cut (G44). News
+/// of states is told once for all that came together, so that it is the last state that counts.
 ///
 /// # Panics
 /// If it does not.
@@ -109,7 +111,17 @@ fn told(stream: &[u8], places: &[usize]) -> Vec<String> {
         runtime.handle(Timestamp::ZERO, input);
         told.extend(std::iter::from_fn(|| runtime.poll_command()).map(|it| format!("{it:?}")));
     }
-    told.extend(std::iter::from_fn(|| runtime.poll_event()).map(|it| format!("{it:?}")));
+    let is_of_a_state = |event: &event::Event| {
+        matches!(
+            event,
+            event::Event::ServerChanged { .. }
+                | event::Event::GateOpened(_)
+                | event::Event::ToolsChanged { .. }
+        )
+    };
+    let news = std::iter::from_fn(|| runtime.poll_event()).filter(|event| !is_of_a_state(event));
+    told.extend(news.map(|event| format!("{event:?}")));
+    told.push(format!("{:?}", runtime.status()));
     told
 }
 
