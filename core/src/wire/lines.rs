@@ -84,9 +84,11 @@ pub enum Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// A whole message that came in no line.
+    /// A whole message that came in no line; a byte order mark before it is none of it.
     #[must_use]
-    pub fn whole(bytes: Vec<u8>) -> Frame<'static> {
+    pub fn whole(mut bytes: Vec<u8>) -> Frame<'static> {
+        let mark = mark(&bytes, true);
+        bytes.drain(..mark);
         match String::from_utf8(bytes) {
             Ok(text) => Frame::Line(Cow::Owned(text)),
             Err(error) => {

@@ -8,7 +8,7 @@ use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::input::Request;
 
 use crate::play::{ECHO, HELLO, Play};
-use crate::web::{EVENTS, JSON, event, refused, result_event};
+use crate::web::{EVENTS, JSON, cut, event, refused, result_event};
 
 fn message(id: u64, result: &str) -> String {
     event(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#))
@@ -113,6 +113,19 @@ fn any_other_refusal_is_the_failure() {
     let mut play = Play::web();
     play.end_on(0, 0, refused());
     assert!(matches!(cause(&play), HttpFailure::Exchange(_)));
+}
+
+/// C-OLD-04: a message was taken, and how what is said to that ends means nothing.
+#[test]
+fn a_request_does_not_end_with_what_is_said_to_its_message() {
+    let mut play = ready();
+    let calls = play.call(1, "a", "echo").orders();
+    let exchange = calls[0].exchange;
+    play.head(exchange, 202, JSON).end_on(0, exchange, cut());
+    assert_eq!(play.outcome(1), None);
+    let calls = play.call(2, "a", "echo").orders();
+    play.head(calls[0].exchange, 202, JSON).sleep(31_000);
+    assert_eq!(play.outcome(2), None);
 }
 
 #[test]

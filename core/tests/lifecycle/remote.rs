@@ -324,6 +324,14 @@ fn an_answer_to_something_else_is_no_answer() {
     assert_eq!(failure(&play, 1), &HttpFailure::ContentType { found: "text/html".into() });
 }
 
+/// As of a line: some servers write a byte order mark before their JSON.
+#[test]
+fn a_byte_order_mark_before_an_answer_is_none_of_it() {
+    let mut play = ready();
+    play.call(1, "a", "echo").whole(4, 200, "\u{feff}{\"id\":3,\"result\":{\"content\":[]}}");
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))), "{:?}", play.outcome(1));
+}
+
 /// L10.
 #[test]
 fn an_answer_that_is_too_large_ends_its_call_alone() {

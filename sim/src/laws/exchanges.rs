@@ -18,7 +18,8 @@ pub(super) struct Exchanges {
 
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 struct Conn {
-    newest: Option<ExchangeId>,
+    /// In any order: what has to wait has its number already.
+    used: BTreeSet<ExchangeId>,
     open: BTreeSet<ExchangeId>,
     goodbye: bool,
 }
@@ -43,14 +44,13 @@ impl Exchanges {
                 }
                 Command::Exchange { conn, exchange, request } => {
                     let Some(own) = self.conns.get_mut(conn) else { continue };
-                    Law::Orders.demands(own.newest < Some(*exchange), || {
+                    Law::Orders.demands(own.used.insert(*exchange), || {
                         format!("{conn} had an exchange {exchange} before")
                     })?;
                     Law::Orders.demands(!own.goodbye, || {
                         format!("{conn} said goodbye and goes on with {exchange} (G48)")
                     })?;
                     own.goodbye = request.method == Method::Delete;
-                    own.newest = Some(*exchange);
                     own.open.insert(*exchange);
                 }
                 Command::Abort { conn, exchange } => {

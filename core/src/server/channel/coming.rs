@@ -231,13 +231,14 @@ impl Http {
         };
         *until = step.now.plus(limits.http_idle_ms);
         let done = is_done(*status);
+        let beside = self.way.answers_beside();
         let bytes_max = if done { limits.message_bytes } else { limits.http_refusal_bytes };
         let room = bytes_max.saturating_sub(bytes.len());
         if more.len() <= room {
             bytes.extend_from_slice(more);
             return Vec::new();
         }
-        if done {
+        if done && !beside {
             bytes.extend(more.iter().take(room));
             let frame = Frame::oversized(bytes, bytes_max);
             self.abort(id, step);
@@ -284,6 +285,7 @@ impl Http {
             }
             (Stage::Events { .. }, end) => self.stream_ended(exchange, end, open, step),
             (Stage::Asked { .. }, Err(error)) => self.unanswered(exchange, error, step),
+            (Stage::Text { .. }, Err(_)) if self.way.answers_beside() => Vec::new(),
             (Stage::Text { .. }, Err(error)) => {
                 self.failed(exchange, HttpFailure::Exchange(error), false, step)
             }
@@ -432,7 +434,9 @@ impl Http {
                 Some(Exchange { role: Role::Stream, .. }) => {
                     HttpFailure::NoEndpoint { limit_ms: endpoint_ms }
                 }
-                Some(Exchange { stage: Stage::Text { status, .. }, .. }) if !is_done(*status) => {
+                Some(Exchange { stage: Stage::Text { status, .. }, .. })
+                    if !is_done(*status) || self.way.answers_beside() =>
+                {
                     let Some(exchange) = self.abort(id, step) else { continue };
                     came.extend(self.ended_in(id, exchange, Ok(()), false, step));
                     continue;
@@ -458,10 +462,9 @@ impl Http {
     ) -> Vec<Came> {
         let request = exchange.request();
         let blank = bytes.iter().all(u8::is_ascii_whitespace);
-        // C-OLD-04: what is said to a message beside the stream means nothing.
-        let means = matches!(self.way, Way::Streamable);
         // F-073: what needs no answer may be answered with anything.
-        if !means || (request.is_none() && (blank || *content != Content::Json)) {
+        if self.way.answers_beside() || (request.is_none() && (blank || *content != Content::Json))
+        {
             return Vec::new();
         }
         let failure = match content {

@@ -51,6 +51,14 @@ pub(super) enum Way {
     Events { endpoint: Option<String>, instead: Option<HttpFailure> },
 }
 
+impl Way {
+    /// Whether answers come by a stream of their own: then what is said to a message that was
+    /// taken means nothing, nor does how that ends (C-OLD-04).
+    pub(super) const fn answers_beside(&self) -> bool {
+        matches!(self, Self::Events { .. })
+    }
+}
+
 impl Http {
     pub(super) fn new(conn: ConnId, speech: Speech) -> Self {
         let way = match speech {
