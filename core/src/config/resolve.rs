@@ -507,7 +507,7 @@ mod tests {
         assert_eq!(effective(&resolve(readings, 100)), ["a p false", "b p true"]);
     }
 
-    /// Issue 4, item 3: `disabledProviders` and `enableProjectConfig` in the user's own file.
+    /// `disabledProviders` and `enableProjectConfig` in the user's own file.
     #[test]
     fn what_the_user_sets_in_their_own_file_counts_for_all_files() {
         let own = r#"{"disabledProviders":["cursor"],"enableProjectConfig":false}"#;

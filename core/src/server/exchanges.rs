@@ -51,20 +51,9 @@ impl Server {
         bytes: &mut &[u8],
         out: &mut Outbox,
     ) -> Vec<Signal> {
-        let mut signals = Vec::new();
-        while self.stage().is_some() && !bytes.is_empty() {
-            let before = signals.len();
-            let mut step = Step { now, setting: &self.setting, out };
-            for heard in self.session.handle_body(exchange, bytes, &mut step) {
-                self.hear(now, heard, &mut signals, out);
-            }
-            if signals.iter().skip(before).any(Signal::is_turn) {
-                return signals;
-            }
-        }
-        // Nobody listens any more.
-        *bytes = &[];
-        signals
+        self.hear_bytes(now, bytes, out, |session, bytes, step| {
+            session.handle_body(exchange, bytes, step)
+        })
     }
 
     /// An exchange is over.

@@ -20,10 +20,35 @@ use crate::wire::mcp::{self, List};
 use super::channel::Step;
 use super::listing::{Listing, Turn};
 use super::live::Live;
+use super::session::Session;
 use super::stop::Stop;
 use super::{Asked, Heard, Phase, Server, Signal, Tools, Why};
 
 impl Server {
+    /// Hears what the session takes from `bytes`, up to where the hub has to act (G44).
+    pub(super) fn hear_bytes(
+        &mut self,
+        now: Timestamp,
+        bytes: &mut &[u8],
+        out: &mut Outbox,
+        take: impl Fn(&mut Session, &mut &[u8], &mut Step<'_>) -> Vec<Heard>,
+    ) -> Vec<Signal> {
+        let mut signals = Vec::new();
+        while self.stage().is_some() && !bytes.is_empty() {
+            let before = signals.len();
+            let mut step = Step { now, setting: &self.setting, out };
+            for heard in take(&mut self.session, bytes, &mut step) {
+                self.hear(now, heard, &mut signals, out);
+            }
+            if signals.iter().skip(before).any(Signal::is_turn) {
+                return signals;
+            }
+        }
+        // Nobody listens any more.
+        *bytes = &[];
+        signals
+    }
+
     pub(super) fn hear(
         &mut self,
         now: Timestamp,
