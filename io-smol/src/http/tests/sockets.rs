@@ -48,7 +48,7 @@ fn requests_at_once_have_a_socket_each_and_later_ones_share_those() {
     assert_eq!(server.accepted(), 8);
 }
 
-/// Issue 5, 7: aborting frees everything at once, also when the peer is silent.
+/// Aborting frees everything at once, also when the peer is silent.
 #[test]
 fn a_hundred_silent_streams_are_gone_at_once() {
     // A backlog that nobody accepts from: the peer is the kernel.
@@ -267,7 +267,7 @@ fn many_exchanges_leave_nothing_behind() {
     assert_eq!(world.http.next_due(), None);
 }
 
-/// Issue 5: two hundred idle servers with open streams in 30 MiB, the machine's part included.
+/// Two hundred idle servers with open streams in 30 MiB, the machine's part included.
 #[test]
 #[cfg(target_os = "linux")]
 #[ignore = "measures the whole process: it has to be alone in it"]
