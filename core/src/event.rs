@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Json;
 use crate::error::{CallError, Failure, Problem};
-use crate::id::{CallId, OpId, ServerName};
+use crate::id::{CallId, InquiryId, OpId, ServerName};
+use crate::inquiry::{Inquiry, Unneeded};
 
 /// One piece of news.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -68,6 +69,27 @@ pub enum Event {
         call: CallId,
         /// The server's report: `progress`, `total?`, `message?`, as received.
         progress: Json,
+    },
+    /// A server asks the host for something that it serves
+    /// ([`Options::services`](crate::options::Options::services)). Ends with a
+    /// [`Request::Reply`](crate::input::Request::Reply) of the host's or with
+    /// [`InquiryEnded`](Self::InquiryEnded), never with both.
+    Inquired {
+        /// What the reply has to name.
+        inquiry: InquiryId,
+        /// The server.
+        server: ServerName,
+        /// The call in the course of which it asks, where that is known.
+        call: Option<CallId>,
+        /// What it asks for. Untrusted.
+        what: Inquiry,
+    },
+    /// What a server asked needs no answer any more.
+    InquiryEnded {
+        /// What was asked.
+        inquiry: InquiryId,
+        /// Why not.
+        why: Unneeded,
     },
     /// A server logged something (`notifications/message`).
     Logged {

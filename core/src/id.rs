@@ -78,6 +78,11 @@ counted_id!(
     "a"
 );
 counted_id!(
+    /// One thing that a server asks the host: made by the core, never reused.
+    InquiryId,
+    "q"
+);
+counted_id!(
     /// One runtime, or whatever else offers a session tools, among those that share a
     /// [`Registry`](crate::tools::registry::Registry). Chosen by the host and not used again
     /// once it was released; where two offer a tool of the same name, the lower number has it.

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::approval::Approval;
 use crate::bytes::{Bytes, Json};
 use crate::error::{AskError, ExchangeError, Exit, OpenError};
-use crate::id::{AnswerId, CallId, ConnId, ExchangeId, OpId, ReadId, ServerName};
+use crate::id::{AnswerId, CallId, ConnId, ExchangeId, InquiryId, OpId, ReadId, ServerName};
+use crate::inquiry::Reply;
 
 pub use head::HttpHead;
 
@@ -135,6 +136,14 @@ pub enum Request {
     Cancel {
         /// The call.
         call: CallId,
+    },
+    /// Answer what a server asked ([`Event::Inquired`](crate::event::Event::Inquired)). Not
+    /// answered itself; nothing happens if nobody needs it any more.
+    Reply {
+        /// What was asked.
+        inquiry: InquiryId,
+        /// The answer.
+        reply: Reply,
     },
     /// Follow changes of every listed resource of each server that has subscriptions, from here
     /// on or no more; off at first. Has no answer: what changes comes as

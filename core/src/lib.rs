@@ -100,7 +100,7 @@
 //! floor 3  server/   handshake, lists, stop ladder       one server
 //! floor 2  config/   bytes → definitions and problems
 //! floor 1  wire/     bytes ↔ messages
-//! floor 0  time id limits entropy bytes canon approval · input command event error · outbox
+//! floor 0  time id limits entropy bytes canon approval inquiry · input command event error · outbox
 //! ```
 //!
 //! A machine pushes commands down into the shared [`Outbox`](outbox::Outbox) and returns signals
@@ -131,6 +131,7 @@ pub mod held;
 pub mod hub;
 pub mod id;
 pub mod input;
+pub mod inquiry;
 pub mod limits;
 pub mod options;
 pub mod outbox;

@@ -37,6 +37,9 @@ pub struct Limits {
     /// How many operations may be open at once, starts among them: each is looked at
     /// whenever something happened. Default 1,024.
     pub open_ops: usize,
+    /// How many things one server may ask the host at once; what it asks beyond is refused.
+    /// Default 16.
+    pub inquiries_per_server: usize,
     /// How many problems are kept for the status; later ones are counted. Default 1,000.
     pub problems: usize,
     /// How large one configuration file may be. Default 16 MiB.
@@ -89,6 +92,7 @@ impl Default for Limits {
             subscribing_at_once: 16,
             open_calls: 4_096,
             open_ops: 1_024,
+            inquiries_per_server: 16,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
             folder_entries: 1_000,

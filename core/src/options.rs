@@ -12,6 +12,7 @@ use crate::config::{Environment, Source, Surroundings};
 use crate::entropy::Entropy;
 use crate::hub::policy::Policy;
 use crate::id::ServerName;
+use crate::inquiry::Services;
 use crate::limits::Limits;
 
 /// The options of one runtime.
@@ -38,6 +39,9 @@ pub struct Options {
     /// [`Organisation`](crate::config::organisation::Organisation). Absent: there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub organisation: Option<String>,
+    /// What the host does for servers that ask: so much is declared to them. Default: nothing.
+    #[serde(skip_serializing_if = "Services::is_empty")]
+    pub services: Services,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
     /// What to do where the documents and the field disagree.

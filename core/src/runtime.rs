@@ -52,6 +52,7 @@ impl Runtime {
             client_name: options.client_name,
             client_version: options.client_version,
             cwd: options.cwd,
+            services: options.services,
             limits: options.limits,
             ladder: options.policy.stop.clone(),
             connect_ms: options.policy.connect_ms,
@@ -212,6 +213,7 @@ impl Runtime {
                 self.hub.call(now, call, target, arguments, limits, out);
             }
             Request::Cancel { call } => self.hub.cancel(now, call, out),
+            Request::Reply { inquiry, reply } => self.hub.reply(now, inquiry, &reply, out),
             Request::Watch { on } => self.hub.watch(now, on, out),
             Request::Shutdown => self.hub.shut_down(now, out),
         }

@@ -23,6 +23,7 @@ use crate::command::{Command, Launch, Question};
 use crate::error::{Problem, Severity};
 use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
 use crate::input::{Fact, Found, Input, Listed, NewCall, Request, Target};
+use crate::inquiry::Reply;
 use crate::time::Timestamp;
 use crate::trace::TraceLine;
 
@@ -116,6 +117,11 @@ impl Display for Text<'_, Request> {
             Request::StopWaiting { op } => write!(f, "StopWaiting {op}"),
             Request::Call(call) => Text(call).fmt(f),
             Request::Cancel { call } => write!(f, "Cancel {call}"),
+            // What was answered is between a person and the server.
+            Request::Reply { inquiry, reply: Reply::Done(_) } => write!(f, "Reply {inquiry}"),
+            Request::Reply { inquiry, reply: Reply::Refused(refusal) } => {
+                write!(f, "Reply {inquiry} {refusal}")
+            }
             Request::Watch { on } => write!(f, "Watch {}", if *on { "on" } else { "off" }),
             Request::Shutdown => f.write_str("Shutdown"),
         }
@@ -290,6 +296,12 @@ impl Display for Text<'_, Event> {
             Event::CallProgressed { call, progress } => {
                 write!(f, "CallProgressed {call} {}", Cut(progress.as_str()))
             }
+            Event::Inquired { inquiry, server, call, what } => {
+                write!(f, "Inquired {inquiry} {server}")?;
+                call.iter().try_for_each(|call| write!(f, " in {call}"))?;
+                write!(f, " {what}")
+            }
+            Event::InquiryEnded { inquiry, why } => write!(f, "InquiryEnded {inquiry}: {why}"),
             Event::Logged { server, message } => {
                 write!(f, "Logged {server} {}", Cut(message.as_str()))
             }

@@ -360,19 +360,26 @@ impl Driver {
         heard.map(|running| &running.process.peer.watched)
     }
 
-    /// Whether everything that running servers asked was answered (G49).
+    /// Whether everything that running servers asked was answered (G49), but for what `open`
+    /// says the host has not answered.
     ///
     /// # Errors
     /// What was not.
-    pub(crate) fn check_answered(&self) -> Result<(), Breach> {
+    pub(crate) fn check_answered(&self, open: impl Fn(ConnId) -> usize) -> Result<(), Breach> {
         let heard = |running: &Running| running.process.is_running() && running.is_heard();
         self.processes.iter().filter(|(_, running)| heard(running)).try_for_each(
-            |(conn, running)| match running.process.peer.unanswered().next() {
-                Some(id) => Law::Wire.broken(format!(
-                    "{conn} ({}) asked {id} and has no answer (G49)",
-                    running.server
-                )),
-                None => Ok(()),
+            |(conn, running)| {
+                let unanswered = || running.process.peer.unanswered();
+                let waiting: usize = unanswered().map(|(_, times)| times).sum();
+                let ids: Vec<&String> = unanswered().map(|(id, _)| id).collect();
+                Law::Wire.demands(waiting == open(*conn), || {
+                    format!(
+                        "{conn} ({}) waits for {waiting} answers, to {ids:?}, and the host for {} \
+                         (G49)",
+                        running.server,
+                        open(*conn)
+                    )
+                })
             },
         )
     }

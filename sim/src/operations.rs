@@ -1,8 +1,9 @@
 //! What a host asks of servers in a simulated run, besides calls.
 
 use tidegate_core::approval::Approval;
-use tidegate_core::id::{ConnId, OpId};
+use tidegate_core::id::{ConnId, InquiryId, OpId};
 use tidegate_core::input::Request;
+use tidegate_core::inquiry::Reply;
 
 use crate::machine::Machine;
 use crate::violation::Violation;
@@ -105,6 +106,14 @@ impl<M: Machine> World<M> {
         let status = self.machine().status();
         let waiting = status.servers.into_iter().find(|one| one.name.as_str() == server)?;
         waiting.consent.map(|consent| consent.approval)
+    }
+
+    /// Answers what a server asked.
+    ///
+    /// # Errors
+    /// The law that was broken.
+    pub fn reply(&mut self, inquiry: InquiryId, reply: Reply) -> Result<(), Violation> {
+        self.request(Request::Reply { inquiry, reply })
     }
 
     /// Stops waiting for an operation.

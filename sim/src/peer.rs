@@ -27,6 +27,10 @@ pub(crate) struct Peer {
     listed: Held<BTreeSet<String>>,
     /// The ids of our own requests that wait for an answer, and how often each was used.
     asked: BTreeMap<String, usize>,
+    /// Those of them that it took back, which its client may have answered before it heard so.
+    withdrawn: BTreeMap<String, usize>,
+    /// The calls that wait for the answer to a request of ours: what each is answered then.
+    waiting: BTreeMap<String, (String, String)>,
     pub(crate) lists: Lists,
     /// The resources it was asked to tell of, and not to stop telling of.
     pub(crate) watched: BTreeSet<String>,
@@ -78,6 +82,7 @@ pub(crate) enum Reaction {
 impl Hash for Peer {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.stage, &self.listed, &self.asked, &self.watched).hash(state);
+        (&self.withdrawn, &self.waiting).hash(state);
         self.lists.digest(state);
     }
 }
@@ -95,7 +100,7 @@ impl Peer {
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
             (Some(method), Some(id)) => self.request(script, method, id, &message),
             (Some(method), None) => self.notification(script, method, &message),
-            (None, Some(id)) => self.answer(&message, id),
+            (None, Some(id)) => self.answer(script, &message, id),
             (None, None) => {
                 self.breach("a message with neither method nor id".into());
                 Vec::new()
@@ -103,13 +108,20 @@ impl Peer {
         }
     }
 
-    /// Remembers what the server said out of turn: that it asked something itself, or that it
-    /// answered something.
+    /// Remembers what the server said out of turn: that it asked something itself or took that
+    /// back, or that it answered something.
     pub(crate) fn ask(&mut self, line: &[u8]) {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else { return };
         match (message.get("method"), message.get("id")) {
             (Some(_), Some(id)) => *self.asked.entry(id.to_string()).or_insert(0) += 1,
             (None, Some(id)) => self.lists.over_out_of_turn(&id.to_string()),
+            (Some(method), None) if method == "notifications/cancelled" => {
+                let id = message.get("params").and_then(|params| params.get("requestId"));
+                let id = id.map(Value::to_string).unwrap_or_default();
+                if let Some(times) = self.asked.remove(&id) {
+                    *self.withdrawn.entry(id).or_insert(0) += times;
+                }
+            }
             (_, None) => {}
         }
     }
@@ -124,9 +136,9 @@ impl Peer {
         self.newest
     }
 
-    /// Whether everything the server asked was answered (G49).
-    pub(crate) fn unanswered(&self) -> impl Iterator<Item = &String> {
-        self.asked.keys()
+    /// What the server asked and was not answered (G49), and how often.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&String, usize)> {
+        self.asked.iter().map(|(id, times)| (id, *times))
     }
 
     fn breach(&mut self, what: String) {
@@ -267,7 +279,11 @@ impl Peer {
             name if name.starts_with("refuse") => error(-32000, "refused"),
             _ => result(&json!({ "content": text, "structuredContent": arguments })),
         });
-        if !name.starts_with("hang") {
+        if name.starts_with("ask") && !script.faults.contains(&Fault::Batches) {
+            self.waiting.insert(inquiry_id(key), (key.into(), member));
+            let say = Say { after: 0, line: inquiry(key), of: Some(key.into()) };
+            reactions.push(Reaction::Say(say));
+        } else if !name.starts_with("hang") {
             let line = answer(key, &member);
             let say = Say { after: script.delays.call, line, of: Some(key.into()) };
             reactions.push(Reaction::Say(say));
@@ -308,19 +324,55 @@ impl Peer {
         vec![Reaction::Drop(key)]
     }
 
-    fn answer(&mut self, message: &Map<String, Value>, id: &Value) -> Vec<Reaction> {
-        match self.asked.get_mut(&id.to_string()) {
-            Some(1) => drop(self.asked.remove(&id.to_string())),
-            Some(times) => *times -= 1,
-            None => {
-                self.breach(format!("an answer to {id}, which was not asked or answered before"))
-            }
+    fn answer(
+        &mut self,
+        script: &Script,
+        message: &Map<String, Value>,
+        id: &Value,
+    ) -> Vec<Reaction> {
+        let own = id.to_string();
+        if !(take(&mut self.asked, &own) || take(&mut self.withdrawn, &own)) {
+            self.breach(format!("an answer to {id}, which was not asked or answered before"));
         }
         if message.contains_key("result") == message.contains_key("error") {
             self.breach(format!("an answer to {id} that is not either a result or an error"));
         }
-        Vec::new()
+        let Some((key, member)) = self.waiting.remove(&own) else { return Vec::new() };
+        if matches!(self.ids.get(&key), Some(Request::Cancelled)) {
+            return Vec::new();
+        }
+        let line = answer(&key, &member);
+        vec![Reaction::Say(Say { after: script.delays.call, line, of: Some(key) })]
     }
+}
+
+/// Counts one down; whether there was one.
+fn take(counts: &mut BTreeMap<String, usize>, id: &str) -> bool {
+    match counts.get_mut(id) {
+        Some(1) => counts.remove(id).is_some(),
+        Some(times) => {
+            *times -= 1;
+            true
+        }
+        None => false,
+    }
+}
+
+/// The id of what is asked in the course of the call with this id.
+fn inquiry_id(key: &str) -> String {
+    json!(format!("ask-{key}")).to_string()
+}
+
+/// The call in the course of which a request of this id is made, if it is one that a tool makes.
+pub(crate) fn call_of(id: &Value) -> Option<&str> {
+    id.as_str()?.strip_prefix("ask-")
+}
+
+/// What a tool asks in the course of a call.
+fn inquiry(key: &str) -> String {
+    let id = inquiry_id(key);
+    let params = json!({ "message": "Who are you?", "requestedSchema": { "type": "object" } });
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{params}}}"#)
 }
 
 fn progress(script: &Script, key: &str, token: &Value) -> Vec<Reaction> {

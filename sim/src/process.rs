@@ -347,8 +347,12 @@ impl Process {
                 _ => {}
             }
         }
+        let asks = self.output == Output::Open && !self.mid_line && is_request(&line);
         line.push('\n');
         for _ in 0..times {
+            if asks {
+                self.peer.ask(line.trim_end().as_bytes());
+            }
             self.write(line.as_bytes(), now);
         }
     }
@@ -419,6 +423,11 @@ impl Process {
 }
 
 /// The same answer with its id as a string.
+/// Whether a line of ours asks something.
+fn is_request(line: &str) -> bool {
+    line.contains("\"method\":") && line.contains("\"id\":")
+}
+
 fn text_id(line: &str) -> String {
     let Some((head, rest)) = line.split_once("\"id\":") else { return line.into() };
     let end = rest.find([',', '}']).unwrap_or(rest.len());

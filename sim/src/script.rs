@@ -146,8 +146,8 @@ pub enum Fault {
 
 impl Script {
     /// A healthy server with these tools, in this order. A tool named `fail…` reports an error of
-    /// its own, `refuse…` is answered with a JSON-RPC error, `hang…` never answers, and any other
-    /// answers with its arguments.
+    /// its own, `refuse…` is answered with a JSON-RPC error, `hang…` never answers, `ask…` has a
+    /// person asked before it answers, and any other answers with its arguments.
     #[must_use]
     pub fn tools<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
@@ -288,6 +288,19 @@ impl Fault {
     #[must_use]
     pub fn asks(before: usize, id: &str, method: &str) -> Self {
         Self::line(before, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#))
+    }
+
+    /// Before this message, a request with this id that a person is to be asked; with `back`, it
+    /// is taken back at once.
+    #[must_use]
+    pub fn inquires(before: usize, id: &str, back: bool) -> Self {
+        let asks = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"elicitation/create","params":{{"message":"?"}}}}"#
+        );
+        let takes_back = format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        );
+        Self::line(before, &if back { format!("{asks}\n{takes_back}") } else { asks })
     }
 
     /// An answer to this method that is a JSON-RPC error.

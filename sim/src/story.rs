@@ -4,26 +4,34 @@
 //! nothing, so that a story can be cut and changed anywhere and stays a story. A story ends with
 //! all faults off and the demand that everything converges.
 
+mod cast;
+
+use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
-use tidegate_core::error::{Exit, OpenError};
+use tidegate_core::error::Exit;
 use tidegate_core::hub::policy::Policy;
-use tidegate_core::id::{CallId, ConnId, OpId};
+use tidegate_core::id::{CallId, ConnId, InquiryId, OpId};
 use tidegate_core::input::{Found, Target};
+use tidegate_core::inquiry::{Refusal, Reply, Service};
 use tidegate_core::limits::Limits;
 
 use crate::choices::Choices;
-use crate::front::{Front, Mishap, Wrong};
+use crate::front::Front;
 use crate::laws::Law;
 use crate::machine::Machine;
 use crate::scene::{Entry, Scene};
-use crate::script::{Delays, Fault, Offered, Script, Spawn, Stopping};
+use crate::script::Script;
 use crate::violation::Violation;
 use crate::world::World;
+
+use cast::change;
+
+pub use cast::script;
 
 /// The names of servers. Without digits, so that the documented rule for names keeps them apart.
 const NAMES: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 /// The tools of a server, of which the first ones are offered.
-const TOOLS: [&str; 5] = ["echo", "fail", "refuse", "hang", "again"];
+const TOOLS: [&str; 6] = ["echo", "fail", "refuse", "hang", "again", "ask"];
 
 /// The resources of a server, of which the first ones are offered.
 const RESOURCES: [&str; 4] = ["file:///d", "file:///b", "file:///a", "file:///c"];
@@ -79,6 +87,8 @@ pub enum Step {
     Watch(bool),
     /// This server says that one of its resources changed.
     Update(u8, u8),
+    /// The host answers the oldest open question but so many, in one way or another.
+    Reply(u8, u8),
     /// The host sleeps for so many milliseconds.
     Oversleep(u16),
     /// The host asks for the end.
@@ -88,7 +98,7 @@ pub enum Step {
 impl Step {
     /// A step.
     pub fn choose(choices: &mut impl Choices) -> Self {
-        let kind = choices.choose(47);
+        let kind = choices.choose(50);
         let mut small = || choices.choose(256).try_into().unwrap_or(0);
         match kind {
             0..4 => Self::Wait([1, 20, 250, 3_000][kind as usize] + u16::from(small()) * 3),
@@ -116,7 +126,8 @@ impl Step {
             39..43 => Self::Change(small(), small()),
             43 | 44 => Self::Watch(small() % 2 == 0),
             45 => Self::Update(small(), small()),
-            _ => Self::Shutdown,
+            46 => Self::Shutdown,
+            _ => Self::Reply(small() % 4, small()),
         }
     }
 }
@@ -124,6 +135,10 @@ impl Step {
 /// The beginning of a story: how many servers, what they do, what is cached.
 pub fn scene(choices: &mut impl Choices, policy: Policy) -> Scene {
     let mut scene = Scene::new(policy).limits(limits());
+    if !choices.once_in(4) {
+        scene.options.services =
+            [Service::SamplingTools, Service::ElicitationForm].into_iter().collect();
+    }
     if choices.once_in(4) {
         scene = scene.reads_taking(u64::from(choices.choose(300)));
     }
@@ -150,152 +165,18 @@ fn limits() -> Limits {
     limits.subscriptions_per_server = 3;
     limits.subscribing_at_once = 2;
     limits.open_calls = 3;
+    limits.inquiries_per_server = 2;
     limits.problems = 2;
     limits
 }
 
-/// A server's part; the simplest is healthy and instant.
-pub fn script(choices: &mut impl Choices) -> Script {
-    let tools = TOOLS.iter().take(1 + choices.choose(TOOLS.len() as u32) as usize);
-    let mut script = Script::tools(tools.copied());
-    if choices.once_in(2) {
-        let mut ms = |most: u32| u64::from(choices.choose(most));
-        script.delays = Delays {
-            initialize: ms(800),
-            list: ms(200),
-            call: ms(1_500),
-            exit: ms(1_200),
-            watch: 0,
-        };
-        script.spawn = Spawn::Runs(ms(300));
-    }
-    if choices.once_in(4) {
-        script.page_tools = 1 + choices.choose(2) as usize;
-    }
-    if choices.once_in(4) {
-        script.chunk_bytes = 1 + choices.choose(90) as usize;
-    }
-    script.stop = *choices.pick(&[
-        Stopping::Polite,
-        Stopping::Polite,
-        Stopping::IgnoresEof,
-        Stopping::IgnoresTerm,
-        Stopping::Unkillable,
-    ]);
-    if choices.once_in(16) {
-        script.spawn = Spawn::Runs(u64::from(choices.choose(6_000)));
-    }
-    if choices.once_in(16) {
-        let error = OpenError::NotExecutable { command: "x".into() };
-        script.spawn = Spawn::Fails(u64::from(choices.choose(400)), error);
-    }
-    if choices.once_in(8) {
-        let revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "1999-01-01"];
-        script.revision = Some((*choices.pick(&revisions)).into());
-    }
-    if choices.once_in(3) {
-        let resources = RESOURCES.iter().take(choices.choose(RESOURCES.len() as u32 + 1) as usize);
-        script = script.resources(resources.copied()).templates(["file:///{name}"]);
-        script.subscribe = !choices.once_in(4);
-    }
-    if choices.once_in(3) {
-        script = script.prompts(["greet", "plan"]);
-    }
-    let faults = choices.choose(4).saturating_sub(1);
-    script.faults = (0..faults).map(|_| fault(choices)).collect();
-    script.front = choices.once_in(4).then(|| front(choices));
-    script
-}
-
-/// How a remote server is reached; the simplest way is healthy.
-fn front(choices: &mut impl Choices) -> Front {
-    let faults = choices.choose(4).saturating_sub(1);
-    Front {
-        older: choices.once_in(4),
-        sessions: !choices.once_in(3),
-        streams: choices.once_in(2),
-        listens: !choices.once_in(3),
-        retry_ms: choices.once_in(2).then(|| u64::from(choices.choose(900))),
-        faults: (0..faults).map(|_| mishap(choices)).collect(),
-    }
-}
-
-fn mishap(choices: &mut impl Choices) -> Mishap {
-    let exchange = choices.choose(9) as usize;
-    let answers = |status, header, body| Wrong::Answers { status, header, body };
-    let what = match choices.choose(14) {
-        0 => answers(500, None, "no"),
-        1 => answers(503, Some(("retry-after", "1")), ""),
-        2 => answers(307, Some(("location", "/elsewhere")), ""),
-        3 => answers(302, Some(("location", "https://other/")), ""),
-        4 => answers(200, Some(("content-type", "text/html")), "<html>"),
-        5 => answers(200, Some(("content-type", "application/json")), "{\"id\":99,\"result\":{}}"),
-        6 => answers(400, None, "no such session"),
-        7 => answers(404, None, ""),
-        8 => answers(202, None, ""),
-        9 => Wrong::Refused,
-        10 => Wrong::CutHead,
-        11 => Wrong::CutStream,
-        12 => Wrong::Silent,
-        _ => Wrong::Forgets,
-    };
-    Mishap { exchange, what }
-}
-
-fn fault(choices: &mut impl Choices) -> Fault {
-    let before = choices.choose(5) as usize;
-    match choices.choose(28) {
-        0 => Fault::line(before, "Server listening on stdio"),
-        1 => Fault::line(before, "{\"jsonrpc\":\"2.0\",\"id\":7"),
-        2 => Fault::long_line(before, 5_000),
-        3 => Fault::answers_unasked(before),
-        4 => Fault::notifies(before, "notifications/tools/list_changed", 40),
-        5 => Fault::asks(before, "1", "ping"),
-        6 => Fault::asks(before, "\"one\"", "roots/list"),
-        7 => Fault::asks(before, "99", "sampling/createMessage"),
-        8 => Fault::Repeats { message: before, times: 3 },
-        9 => Fault::AnswersWithTextId { message: before },
-        10 => {
-            let after_bytes = choices.choose(700) as usize;
-            Fault::Crashes { after_bytes, exit: Exit::Code(1) }
-        }
-        11 => Fault::FallsSilent { from: before },
-        12 => Fault::ClosesOutput { before },
-        13 => Fault::ClosesInput { before },
-        14 => Fault::FloodsStderr { bytes: 10_000 },
-        15 => Fault::refuses("initialize", -32602, "Unsupported protocol version"),
-        16 => Fault::results("tools/list", "{\"tools\":{}}"),
-        17 => Fault::results("tools/call", "[]"),
-        18 => Fault::EndlessPages,
-        19 => Fault::RepeatsCursor,
-        20 => Fault::AnswersCancelled,
-        21 => Fault::Batches,
-        22 => Fault::refuses("resources/list", -32603, "no"),
-        23 => Fault::refuses("resources/templates/list", -32601, "Method not found"),
-        24 => Fault::refuses("resources/subscribe", -32603, "no"),
-        25 => Fault::results("prompts/list", "{\"prompts\":[7,{\"name\":\"a\"}]}"),
-        26 => Fault::notifies(before, "notifications/resources/list_changed", 3),
-        _ => Fault::Progress { every: 100, times: 5 },
-    }
-}
-
-/// A server that declared a list goes on having it, as it cannot declare it later.
-fn change(offers: &mut Offered, how: u8) {
-    let turn = |list: &mut Vec<String>| {
-        if let Some(last) = list.pop() {
-            list.insert(0, format!("{}x", last.trim_end_matches('x')));
-            let by = usize::from(how / 8) % list.len();
-            list.rotate_left(by);
-        }
-    };
+/// What a host may answer.
+fn reply(how: u8) -> Reply {
     match how % 4 {
-        0 => turn(&mut offers.tools),
-        1 => turn(&mut offers.resources),
-        2 => turn(&mut offers.prompts),
-        _ => {
-            let left = 1 + usize::from(how / 4) % TOOLS.len();
-            offers.tools = TOOLS.iter().take(left).map(|tool| (*tool).into()).collect();
-        }
+        0 => Reply::Done(Json::new(r#"{"action":"accept","content":{"name":"me"}}"#)),
+        1 => Reply::Done(Json::new("no JSON")),
+        2 => Reply::Refused(Refusal::Declined),
+        _ => Reply::Refused(Refusal::Failed { message: "no".into() }),
     }
 }
 
@@ -364,6 +245,12 @@ impl<M: Machine> World<M> {
             Step::Update(at, which) => {
                 self.update(name(at), RESOURCES[usize::from(which) % RESOURCES.len()]);
             }
+            Step::Reply(back, how) => {
+                let open = self.open_inquiries().nth(usize::from(back));
+                if let Some(inquiry) = open {
+                    self.reply(inquiry, reply(how))?;
+                }
+            }
             Step::SpoilCache => {
                 let garbage = Found::Content("{\"version\":1,\"tools\":[]}".into());
                 self.driver.spoil_cache(&garbage);
@@ -415,6 +302,9 @@ impl<M: Machine> World<M> {
             self.machine().catalog().tools.iter().map(|tool| tool.exposed.clone()).collect();
         for tool in tools {
             self.call_target(Target::Exposed(tool), Some(1_000))?;
+            self.run_for(500)?;
+            let open: Vec<InquiryId> = self.open_inquiries().collect();
+            open.into_iter().try_for_each(|inquiry| self.reply(inquiry, reply(0)))?;
             self.run_until_quiet()?;
         }
         Ok(())

@@ -14,6 +14,7 @@ use tidegate_core::input::{Fact, HttpHead};
 use tidegate_core::time::Timestamp;
 
 use crate::front::{Front, Wrong};
+use crate::peer::call_of;
 use crate::process::Process;
 
 const JSON: &str = "application/json";
@@ -283,17 +284,13 @@ impl Web {
         let of = if answers {
             Some(message["id"].to_string())
         } else {
-            message["params"].get("progressToken").map(Value::to_string)
+            let token = message["params"].get("progressToken").map(Value::to_string);
+            token.or_else(|| call_of(&message["id"]).map(Into::into))
         };
-        if let Some(of) = of.filter(|of| self.cut.contains(of)) {
+        if let Some(of) = of.as_ref().filter(|of| self.cut.contains(*of)) {
             self.events += 1;
-            return self.stored.push((of, self.events, line.into()));
+            return self.stored.push((of.clone(), self.events, line.into()));
         }
-        let of = message
-            .get("id")
-            .filter(|_| answers)
-            .map(Value::to_string)
-            .or_else(|| message["params"].get("progressToken").map(Value::to_string));
         let own = self.open.iter().find_map(|(exchange, open)| match open {
             Open::Request { id, begun } if Some(id) == of.as_ref() => Some((*exchange, *begun)),
             _ => None,

@@ -308,7 +308,7 @@ impl<M: Machine> World<M> {
     /// The law that was broken.
     pub fn quiet(&self) -> Result<(), Violation> {
         self.broken(self.laws.check_quiet())?;
-        self.broken(self.driver.check_answered())
+        self.broken(self.driver.check_answered(|conn| self.laws.inquiries_on(conn)))
     }
 
     /// Tells the run so far again, in the same and in other ways.

@@ -6,7 +6,7 @@ use crate::source::{Source, paths};
 const FLOORS: [&[&str]; 7] = [
     &[
         "approval", "bytes", "canon", "command", "entropy", "error", "event", "held", "id",
-        "input", "limits", "outbox", "quote", "time", "wide",
+        "input", "inquiry", "limits", "outbox", "quote", "time", "wide",
     ],
     &["wire"],
     &["config", "auth"],

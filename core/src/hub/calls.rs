@@ -21,6 +21,9 @@ use super::policy::Policy;
 pub struct Calls {
     open: BTreeMap<CallId, OpenCall>,
     due: BTreeSet<(Timestamp, CallId)>,
+    /// The connections whose servers wait for the host: their calls run out by their longest time
+    /// only.
+    held: BTreeSet<ConnId>,
     /// The highest number used: numbers only rise, so every lower one was used or skipped.
     last: Option<CallId>,
     most: usize,
@@ -90,6 +93,7 @@ impl Calls {
         Self {
             open: BTreeMap::new(),
             due: BTreeSet::new(),
+            held: BTreeSet::new(),
             last: None,
             most,
             idle_ms: policy.call_ms,
@@ -147,7 +151,7 @@ impl Calls {
         let idle_ms = limits.timeout_ms.unwrap_or(self.idle_ms);
         let max_ms = limits.max_ms.unwrap_or_else(|| self.most_ms.max(idle_ms));
         let last_due = now.plus(max_ms);
-        let due = now.plus(idle_ms).min(last_due);
+        let due = if self.is_held(&place) { last_due } else { now.plus(idle_ms).min(last_due) };
         self.due.insert((due, call));
         self.open.insert(
             call,
@@ -177,8 +181,13 @@ impl Calls {
 
     /// A call that waited was sent.
     pub(super) fn was_sent(&mut self, call: CallId, sent: Sent) {
+        let place = Place::Sent(sent);
+        let held = self.is_held(&place);
         if let Some(open) = self.open.get_mut(&call) {
-            open.place = Place::Sent(sent);
+            open.place = place;
+            if held {
+                self.put_off(call, |open| open.last_due);
+            }
         }
     }
 
@@ -188,10 +197,15 @@ impl Calls {
         call: CallId,
         conn: ConnId,
         failure: HttpFailure,
+        now: Timestamp,
         out: &mut Outbox,
     ) {
         if !self.is_on(call, conn) {
             return;
+        }
+        if self.held.contains(&conn) {
+            // Whatever its server waits for, it is not on the way of this call any more.
+            self.put_off(call, |open| now.plus(open.idle_ms));
         }
         if let Some(OpenCall { place, again: again @ false, .. }) = self.open.get_mut(&call)
             && let Place::Sent(Sent { kept, .. }) = place
@@ -233,11 +247,48 @@ impl Calls {
         if !self.is_on(call, conn) {
             return;
         }
+        if !self.held.contains(&conn) {
+            self.put_off(call, |open| now.plus(open.idle_ms));
+        }
+        out.event(Event::CallProgressed { call, progress });
+    }
+
+    /// The server of a connection waits for the host.
+    pub(super) fn hold(&mut self, conn: ConnId) {
+        if self.held.insert(conn) {
+            self.put_off_on(conn, |open| open.last_due);
+        }
+    }
+
+    /// It waits no more.
+    pub(super) fn release(&mut self, conn: ConnId, now: Timestamp) {
+        if self.held.remove(&conn) {
+            self.put_off_on(conn, |open| now.plus(open.idle_ms));
+        }
+    }
+
+    /// Whether a call has not ended.
+    pub(super) fn is_open(&self, call: CallId) -> bool {
+        self.open.contains_key(&call)
+    }
+
+    fn is_held(&self, place: &Place) -> bool {
+        matches!(place, Place::Sent(sent) if self.held.contains(&sent.conn))
+    }
+
+    fn put_off_on(&mut self, conn: ConnId, due: impl Fn(&OpenCall) -> Timestamp) {
+        let on = |open: &OpenCall| matches!(&open.place, Place::Sent(sent) if sent.conn == conn);
+        let calls = self.open.iter().filter(|(_, open)| on(open)).map(|(call, _)| *call);
+        for call in calls.collect::<Vec<_>>() {
+            self.put_off(call, &due);
+        }
+    }
+
+    fn put_off(&mut self, call: CallId, due: impl Fn(&OpenCall) -> Timestamp) {
         if let Some(open) = self.open.get_mut(&call) {
             self.due.remove(&(open.due, call));
-            open.due = now.plus(open.idle_ms).min(open.last_due);
+            open.due = due(open).min(open.last_due);
             self.due.insert((open.due, call));
-            out.event(Event::CallProgressed { call, progress });
         }
     }
 

@@ -65,6 +65,7 @@ impl Hub {
         }
         self.answers.digest(now, state);
         self.calls.digest(now, state);
+        self.inquiries.digest(state);
         self.live.watching.hash(state);
     }
 

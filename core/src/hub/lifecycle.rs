@@ -78,11 +78,17 @@ impl Hub {
             server.stop(now, out);
             let (after, never_ran) = (server.deadline(), server.is_gone());
             self.set_alarm(conn, before, after);
-            self.calls.fail_on(conn, &CallError::Closed, out);
+            self.lose(conn, now, out);
             if never_ran {
                 self.gone(name, conn, now, out);
             }
         }
+    }
+
+    /// Ends whatever is under way on a connection (L8).
+    fn lose(&mut self, conn: ConnId, now: Timestamp, out: &mut Outbox) {
+        self.end_inquiries_on(conn, now, out);
+        self.calls.fail_on(conn, &CallError::Closed, out);
     }
 
     /// Ends the calls that wait for a server nobody is waiting for any more (L8).
@@ -103,10 +109,14 @@ impl Hub {
     ) {
         match signal {
             Signal::Answered { call, reply } => self.calls.answered(call, conn, reply, out),
-            Signal::Unsent { call, failure } => self.calls.unsent(call, conn, failure, out),
+            Signal::Unsent { call, failure } => self.calls.unsent(call, conn, failure, now, out),
             Signal::Progressed { call, progress } => {
                 self.calls.progressed(call, conn, progress, now, out);
             }
+            Signal::Inquired { id, inquiry, call } => {
+                self.inquired(name, conn, id, inquiry, call, out);
+            }
+            Signal::Withdrawn(id) => self.withdrawn(conn, &id, now, out),
             Signal::Logged(message) => {
                 out.event(Event::Logged { server: name.clone(), message });
             }
@@ -127,7 +137,7 @@ impl Hub {
             }
             Signal::Deaf => {
                 self.touched.insert(name.clone());
-                self.calls.fail_on(conn, &CallError::Closed, out);
+                self.lose(conn, now, out);
             }
             Signal::Failed => self.failed(name, now, out),
             Signal::Gone => self.gone(name, conn, now, out),

@@ -21,6 +21,7 @@ pub mod calls;
 mod digest;
 mod early;
 mod gate;
+mod inquiries;
 mod lifecycle;
 pub mod live;
 mod losses;
@@ -55,6 +56,7 @@ use crate::wire::mcp::ToolDef;
 use answers::Answers;
 use calls::Calls;
 use gate::Gate;
+use inquiries::Inquiries;
 use ops::Pending;
 use policy::Policy;
 use problems::Problems;
@@ -127,6 +129,7 @@ pub struct Hub {
     ops: Vec<Pending>,
     answers: Answers,
     calls: Held<Calls>,
+    inquiries: Inquiries,
     live: live::Live,
     problems: Held<Problems>,
     /// Slots whose state may differ from what was said.
@@ -195,6 +198,7 @@ impl Hub {
             ops: Vec::new(),
             answers: Answers::default(),
             calls,
+            inquiries: Inquiries::default(),
             live: live::Live::default(),
             problems,
             touched: BTreeSet::new(),
@@ -314,6 +318,7 @@ impl Hub {
 
     /// Says what changed: states first, so that a host that hears of the gate knows them.
     pub fn publish(&mut self, now: Timestamp, out: &mut Outbox) {
+        self.end_inquiries_of_calls(now, out);
         self.progressed |= !self.touched.is_empty();
         while let Some(name) = self.touched.pop_first() {
             if let Some(slot) = self.slots.get_mut(&name)

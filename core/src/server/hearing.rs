@@ -119,6 +119,10 @@ impl Server {
             Heard::Progressed { call, progress } => {
                 signals.push(Signal::Progressed { call, progress });
             }
+            Heard::Inquired { id, inquiry, call } => {
+                signals.push(Signal::Inquired { id, inquiry, call });
+            }
+            Heard::Withdrawn(id) => signals.push(Signal::Withdrawn(id)),
             Heard::Logged(message) => signals.push(Signal::Logged(message)),
             Heard::Odd(message) => signals.push(Signal::Found(self.problem(
                 Severity::Info,

@@ -25,6 +25,7 @@ mod listing;
 pub mod live;
 pub mod refresh;
 pub mod session;
+mod signal;
 pub mod stop;
 mod tail;
 mod talk;
@@ -37,13 +38,15 @@ use alloc::vec::Vec;
 
 use crate::bytes::Json;
 use crate::command::{Command, Launch};
-use crate::error::{CallError, Cause, Exit, Failure, HttpFailure, OpenError, Problem, Stage};
+use crate::error::{Cause, Exit, Failure, OpenError, Stage};
 use crate::held::Held;
 use crate::id::{CallId, ConnId, ServerName};
+use crate::inquiry::{Reply, Service, Services};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::mcp::{Initialized, ToolDef};
+use crate::wire::rpc::Id;
 
 use channel::Step;
 use listing::Listing;
@@ -54,6 +57,7 @@ use stop::{Climb, Stop, StopLadder};
 use tail::Tail;
 
 pub use channel::Speech;
+pub use signal::Signal;
 
 /// What every server of a runtime is run with.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -64,6 +68,8 @@ pub struct Setting {
     pub client_version: String,
     /// The project, told to servers that ask for roots.
     pub cwd: String,
+    /// What the host does for servers: so much is declared to them.
+    pub services: Services,
     /// The bounds.
     pub limits: Limits,
     /// How processes are ended.
@@ -77,84 +83,6 @@ pub struct Setting {
     pub list_changed: ListChanged,
     /// Whether resources and prompts are loaded.
     pub extras: Extras,
-}
-
-/// What a server tells its hub.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Signal {
-    /// The handshake is done.
-    Greeted,
-    /// The tools are known: it is ready.
-    Ready,
-    /// Its tools are others than before.
-    ToolsListed,
-    /// Its resources or their templates are others than before.
-    ResourcesListed,
-    /// Its prompts are others than before.
-    PromptsListed,
-    /// A resource whose changes are followed changed.
-    Updated(String),
-    /// It notified of something that concerns nobody here.
-    Notified {
-        /// The method.
-        method: String,
-        /// The parameters as received.
-        params: Option<Json>,
-    },
-    /// It can no longer answer: whatever was asked of it ends (L8).
-    Deaf,
-    /// It failed; see [`Server::failure`].
-    Failed,
-    /// The attempt is over and nothing more comes of it.
-    Gone,
-    /// A call was answered.
-    Answered {
-        /// The call.
-        call: CallId,
-        /// The answer.
-        reply: Result<Json, CallError>,
-    },
-    /// A call certainly did not reach its tool; it may be made again.
-    Unsent {
-        /// The call.
-        call: CallId,
-        /// Why not.
-        failure: HttpFailure,
-    },
-    /// A call made progress.
-    Progressed {
-        /// The call.
-        call: CallId,
-        /// The report as received.
-        progress: Json,
-    },
-    /// The server logged something.
-    Logged(Json),
-    /// Something a person may want to know.
-    Found(Problem),
-}
-
-impl Signal {
-    /// Whether the hub has to act on it before the server hears the next line.
-    const fn is_turn(&self) -> bool {
-        match self {
-            Self::Greeted
-            | Self::Ready
-            | Self::ToolsListed
-            | Self::ResourcesListed
-            | Self::PromptsListed
-            | Self::Deaf
-            | Self::Failed
-            | Self::Gone => true,
-            Self::Updated(_)
-            | Self::Notified { .. }
-            | Self::Answered { .. }
-            | Self::Unsent { .. }
-            | Self::Progressed { .. }
-            | Self::Logged(_)
-            | Self::Found(_) => false,
-        }
-    }
 }
 
 /// One attempt to run one server.
@@ -456,6 +384,21 @@ impl Server {
     pub fn cancel(&mut self, now: Timestamp, request: u64, reason: &str, out: &mut Outbox) {
         if self.stage().is_some() {
             self.session.cancel(request, reason, &mut Step { now, setting: &self.setting, out });
+        }
+    }
+
+    /// Answers what the server asked.
+    pub fn reply(
+        &mut self,
+        now: Timestamp,
+        id: &Id,
+        service: Service,
+        reply: &Reply,
+        out: &mut Outbox,
+    ) {
+        if self.stage().is_some() {
+            let mut step = Step { now, setting: &self.setting, out };
+            self.session.reply(id, service, reply, &mut step);
         }
     }
 

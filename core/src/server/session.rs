@@ -5,8 +5,9 @@
 //! nowhere (G39, G43). Decides nothing about the server's phase.
 
 mod hear;
+mod inquired;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,12 +15,13 @@ use crate::bytes::Json;
 use crate::error::{ExchangeError, HttpFailure, RpcError};
 use crate::id::{CallId, ConnId, Counter, ExchangeId};
 use crate::input::HttpHead;
+use crate::inquiry::Inquiry;
 use crate::limits::Limits;
 use crate::time::Deadline;
 use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 use crate::wire::mcp::{self, List};
-use crate::wire::rpc;
+use crate::wire::rpc::{self, Id};
 
 use super::channel::{Came, Channel, Close, Kind, Outgoing, Speech, Step};
 
@@ -55,6 +57,17 @@ pub enum Heard {
         /// The report as received.
         progress: Json,
     },
+    /// The server asks the host, perhaps in the course of a call.
+    Inquired {
+        /// What the answer must carry.
+        id: Id,
+        /// What it asks for.
+        inquiry: Inquiry,
+        /// The call, where that is known.
+        call: Option<CallId>,
+    },
+    /// The server takes back what it asked.
+    Withdrawn(Id),
     /// A log message.
     Logged(Json),
     /// Any other notification.
@@ -102,6 +115,10 @@ pub struct Session {
     next: Counter,
     asked: BTreeMap<u64, Asked>,
     last_progress: BTreeMap<u64, u64>,
+    /// What the server asked the host and was not answered yet.
+    inquiries: BTreeSet<Id>,
+    /// The revision in which the server was told what the host does for it.
+    declared: Revision,
     revision: Option<Revision>,
     skipped_lines: u64,
     unknown_answers: u64,
@@ -120,6 +137,8 @@ impl Session {
             next: Counter::default(),
             asked: BTreeMap::new(),
             last_progress: BTreeMap::new(),
+            inquiries: BTreeSet::new(),
+            declared: Revision::LATEST,
             revision: None,
             skipped_lines: 0,
             unknown_answers: 0,
@@ -135,8 +154,10 @@ impl Session {
 
     /// Opens the handshake with a given revision.
     pub(super) fn initialize_with(&mut self, revision: Revision, step: &mut Step<'_>) {
+        self.declared = revision;
         let (name, version) = (&step.setting.client_name, &step.setting.client_version);
-        let params = mcp::initialize_params(revision, name, version);
+        let capabilities = mcp::capabilities(revision, &step.setting.services);
+        let params = mcp::initialize_params(revision, &capabilities, name, version);
         let id = self.ask(Asked::Initialize);
         self.send(rpc::request(id, mcp::INITIALIZE, &params), Kind::Initialize(id), step);
     }
@@ -213,6 +234,7 @@ impl Session {
     pub(super) fn close(&mut self, step: &mut Step<'_>) -> Close {
         self.asked.clear();
         self.last_progress.clear();
+        self.inquiries.clear();
         self.channel.close(step)
     }
 
@@ -228,7 +250,7 @@ impl Session {
         let mut lines = core::mem::replace(lines, Lines::new(0));
         let mut frames = lines.push(bytes);
         if let Some(frame) = frames.next() {
-            self.hear(frame, &mut heard, step);
+            self.hear(frame, None, &mut heard, step);
         }
         let left = frames.left();
         self.channel = Channel::Stdio(lines);
@@ -241,7 +263,7 @@ impl Session {
         let mut heard = Vec::new();
         let Channel::Stdio(lines) = &mut self.channel else { return heard };
         if let Some(frame) = lines.finish() {
-            self.hear(frame, &mut heard, step);
+            self.hear(frame, None, &mut heard, step);
         }
         heard
     }
@@ -310,7 +332,7 @@ impl Session {
             match came {
                 Came::Message { frame, by, request } => {
                     let too_long = matches!(frame, Frame::TooLong { .. });
-                    self.hear(frame, &mut heard, step);
+                    self.hear(frame, request, &mut heard, step);
                     let Some(request) = request else { continue };
                     if too_long {
                         self.charge(request, &mut heard);
@@ -388,7 +410,7 @@ impl Session {
         use core::hash::Hash as _;
         let newest = self.next.count();
         self.channel.digest(now, newest, state);
-        (self.revision, self.asked.len()).hash(state);
+        (self.revision, self.declared, &self.inquiries, self.asked.len()).hash(state);
         for (request, asked) in &self.asked {
             (newest - request, core::mem::discriminant(asked)).hash(state);
             match asked {

@@ -10,14 +10,22 @@ use core::fmt;
 use crate::wire::json::{JsonError, Kind};
 
 mod calls;
+mod capabilities;
+mod form;
 mod handshake;
+mod hidden;
+mod inquiries;
 mod list;
 mod prompts;
 mod resources;
 mod tools;
 
 pub use calls::{Progress, call_request, cancelled, read_progress, roots_result};
+pub use capabilities::{capabilities, declares};
+pub use form::form_defaults;
 pub use handshake::{Initialized, initialize_params, read_initialize, supported_revisions};
+pub use hidden::{hidden, hidden_in};
+pub use inquiries::{read_cancelled, read_inquiry, reply};
 pub use list::{List, Page, list_params};
 pub use prompts::{PromptDef, read_prompts_page};
 pub use resources::{
@@ -61,7 +69,15 @@ pub const PROGRESS: &str = "notifications/progress";
 pub const LOG: &str = "notifications/message";
 /// The server asks which directories we work in.
 pub const ROOTS_LIST: &str = "roots/list";
+/// The server wants our model asked.
+pub const SAMPLING: &str = "sampling/createMessage";
+/// The server wants a person asked.
+pub const ELICITATION: &str = "elicitation/create";
 
+/// The peer's user said no.
+pub const REJECTED: i64 = -1;
+/// The peer understands the message and not what it is to mean.
+pub const INVALID_REQUEST: i64 = -32600;
 /// The peer does not know the method.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// The peer knows the method and not what to do with the parameters.

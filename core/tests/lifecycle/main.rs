@@ -13,6 +13,7 @@ mod connecting;
 mod events;
 mod following;
 mod gathering;
+mod inquiring;
 mod limiting;
 mod lists;
 mod losing;

@@ -1,9 +1,12 @@
 //! A runtime with one remote server, whose part is played by hand.
 
 use tidegate_core::command::{Command, HttpRequest, Method};
+use tidegate_core::config::Source;
 use tidegate_core::error::{ConnectStep, ExchangeError, ExchangeFault, Sent};
 use tidegate_core::id::{ConnId, ExchangeId};
 use tidegate_core::input::{Fact, HttpHead};
+use tidegate_core::inquiry::Services;
+use tidegate_core::options::Options;
 
 use crate::play::{ECHO, HELLO, Play};
 
@@ -23,9 +26,16 @@ impl Play {
     }
 
     pub(crate) fn remote(kind: &str) -> Self {
+        Self::remote_with(kind, Services::default())
+    }
+
+    /// The same for a host that does something for servers.
+    pub(crate) fn remote_with(kind: &str, services: Services) -> Self {
         let config =
             format!(r#"{{"mcpServers":{{"a":{{"type":"{kind}","url":"https://a.test/mcp"}}}}}}"#);
-        let mut play = Self::new(&config);
+        let mut options = Options::new("/project", vec![Source::inline("test", &config)]);
+        options.services = services;
+        let mut play = Self::with(options);
         play.start().reached(0);
         play
     }

@@ -16,6 +16,7 @@ use tidegate_core::time::Timestamp;
 use crate::digest::Present;
 
 use super::conns::Conns;
+use super::inquiries::Inquiries;
 use super::{Breach, Law, Seen};
 
 #[derive(Clone, Debug, Default)]
@@ -40,10 +41,15 @@ impl Calls {
     pub(super) fn check(
         &mut self,
         seen: &Seen<'_>,
-        conns: &Conns,
+        (conns, inquiries): (&Conns, &Inquiries),
         policy: &Policy,
         overslept: bool,
     ) -> Result<(), Breach> {
+        // While a server waits for the host, the clock of its calls stands still.
+        for open in self.open.values_mut() {
+            let waited = open.server.as_ref().is_some_and(|server| inquiries.has_waited(server));
+            open.progress = if waited { seen.now } else { open.progress };
+        }
         let refused = match seen.input {
             Some(Input::Host(Request::Call(call))) => self.accept(call, seen),
             Some(_) | None => None,
@@ -92,6 +98,11 @@ impl Calls {
                 self.open.len()
             )
         })?;
+        for (inquiry, call) in inquiries.of_calls() {
+            Law::Prompt.demands(self.open.contains_key(&call), || {
+                format!("{inquiry} is open and {call} is over")
+            })?;
+        }
         self.open.iter().try_for_each(|(call, open)| {
             open.check_prompt(*call, seen, conns)?;
             open.check_limit(*call, seen.now, policy)

@@ -11,6 +11,7 @@ pub(crate) mod clock;
 mod conns;
 mod exchanges;
 mod gate;
+mod inquiries;
 mod live;
 mod ops;
 mod starts;
@@ -25,7 +26,7 @@ use tidegate_core::event::Event;
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::policy::Policy;
 use tidegate_core::hub::status::{ServerStatus, Status};
-use tidegate_core::id::{CallId, OpId, ServerName};
+use tidegate_core::id::{CallId, ConnId, InquiryId, OpId, ServerName};
 use tidegate_core::input::Input;
 use tidegate_core::limits::Limits;
 use tidegate_core::options::Options;
@@ -170,6 +171,7 @@ pub(crate) struct Laws {
     conns: conns::Conns,
     exchanges: exchanges::Exchanges,
     calls: calls::Calls,
+    inquiries: inquiries::Inquiries,
     ops: ops::Ops,
     view: view::View,
     live: live::Live,
@@ -188,6 +190,7 @@ impl Laws {
             conns: conns::Conns::default(),
             exchanges: exchanges::Exchanges::default(),
             calls: calls::Calls::default(),
+            inquiries: inquiries::Inquiries::new(&options.services),
             ops: ops::Ops::default(),
             view: view::View::default(),
             live: live::Live::default(),
@@ -208,7 +211,8 @@ impl Laws {
         }
         self.conns.check(seen, &self.policy, &self.limits)?;
         self.exchanges.check(seen)?;
-        self.calls.check(seen, &self.conns, &self.policy, self.overslept)?;
+        self.inquiries.check(seen, &self.conns, &self.limits)?;
+        self.calls.check(seen, (&self.conns, &self.inquiries), &self.policy, self.overslept)?;
         self.view.check(seen, &self.policy)?;
         self.live.check(seen, driver)?;
         self.gate.check(seen, &self.policy, self.overslept)?;
@@ -241,6 +245,15 @@ impl Laws {
         self.calls.open()
     }
 
+    pub(crate) fn open_inquiries(&self) -> impl Iterator<Item = InquiryId> {
+        self.inquiries.open()
+    }
+
+    /// How many answers of the host's a connection waits for.
+    pub(crate) fn inquiries_on(&self, conn: ConnId) -> usize {
+        self.inquiries.count(conn)
+    }
+
     pub(crate) fn awaited(&self) -> impl Iterator<Item = OpId> {
         self.ops.awaited()
     }
@@ -266,6 +279,7 @@ impl Laws {
         self.conns.digest(present.now, state);
         self.exchanges.digest(state);
         self.calls.digest(present, state);
+        self.inquiries.digest(state);
         self.ops.digest(present.now, state);
         self.overslept.hash(state);
         // After Stopped nothing of this is looked at.

@@ -3,7 +3,7 @@
 use std::hash::Hash as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tidegate_core::id::{CallId, OpId, ServerName};
+use tidegate_core::id::{CallId, InquiryId, OpId, ServerName};
 
 use crate::digest::{Present, Wide};
 use crate::laws::{Breach, Law, clock};
@@ -15,6 +15,11 @@ impl<M: Machine> World<M> {
     /// The calls that have not ended.
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> {
         self.laws.open_calls()
+    }
+
+    /// What servers asked the host and it has not answered.
+    pub fn open_inquiries(&self) -> impl Iterator<Item = InquiryId> {
+        self.laws.open_inquiries()
     }
 
     /// The operations other than starts that have not ended.

@@ -13,14 +13,21 @@ use crate::wire::lines::Frame;
 use crate::wire::mcp;
 use crate::wire::rpc::{self, Broken, Id, Incoming, Malformed, Message, Peek};
 
-use super::super::channel::{Kind, Step};
+use super::super::channel::Step;
 use super::{Asked, Heard, Session};
 
 /// How much of an odd line is shown.
 const SAMPLE_CHARS: usize = 120;
 
 impl Session {
-    pub(super) fn hear(&mut self, frame: Frame<'_>, heard: &mut Vec<Heard>, step: &mut Step<'_>) {
+    /// Hears what came by a stream of a request, if it was one.
+    pub(super) fn hear(
+        &mut self,
+        frame: Frame<'_>,
+        of: Option<u64>,
+        heard: &mut Vec<Heard>,
+        step: &mut Step<'_>,
+    ) {
         let (line, incoming) = match frame {
             Frame::Line(line) => {
                 let incoming = rpc::read(&line, self.nesting_max);
@@ -48,7 +55,7 @@ impl Session {
         };
         match incoming {
             Ok(Incoming::One(message)) => {
-                self.hear_message(message, Text::Whole(line), heard, step);
+                self.hear_message(message, Text::Whole(line), of, heard, step);
             }
             // C-RPC-13: only one revision has batches; elsewhere the line is dropped, and who
             // waits for an answer in it hears so.
@@ -65,7 +72,7 @@ impl Session {
                 for message in messages {
                     match message {
                         Ok(message) => {
-                            self.hear_message(message, Text::Part(&line), heard, step);
+                            self.hear_message(message, Text::Part(&line), of, heard, step);
                         }
                         Err(Broken { why, at }) => {
                             self.malformed(&why, line.get(at).unwrap_or_default(), heard);
@@ -91,6 +98,7 @@ impl Session {
         &mut self,
         message: Message,
         text: Text<'_>,
+        of: Option<u64>,
         heard: &mut Vec<Heard>,
         step: &mut Step<'_>,
     ) {
@@ -104,7 +112,10 @@ impl Session {
                 }
                 None => self.unknown(&id, heard),
             },
-            Message::Request { id, method, .. } => self.answer(&id, &method, step),
+            Message::Request { id, method, params } => {
+                let params = params.map(|at| text.json(at));
+                self.inquired(id, &method, params, of, heard, step);
+            }
             Message::Notification { method, params } => {
                 self.notified(method, params.map(|at| text.json(at)), heard);
             }
@@ -119,8 +130,7 @@ impl Session {
         match method.as_str() {
             mcp::LOG => heard.extend(params.map(Heard::Logged)),
             mcp::PROGRESS => heard.extend(params.and_then(|params| self.progressed(params))),
-            // What a server asks is answered at once, so there is nothing to call off.
-            mcp::CANCELLED => {}
+            mcp::CANCELLED => heard.extend(params.and_then(|params| self.withdrawn(&params))),
             _ => heard.push(Heard::Notified { method, params }),
         }
     }
@@ -138,20 +148,6 @@ impl Session {
             self.last_progress.insert(token, value);
             Heard::Progressed { call, progress: params }
         })
-    }
-
-    /// Answers a request of the server's at once (C-RPC-18).
-    fn answer(&mut self, id: &Id, method: &str, step: &mut Step<'_>) {
-        let bytes = if method == mcp::PING {
-            rpc::result(id, "{}")
-        } else if method == mcp::ROOTS_LIST {
-            rpc::result(id, &mcp::roots_result(&step.setting.cwd))
-        } else {
-            let method = Quoted(method);
-            let message = alloc::format!("Unsupported server request: {method}");
-            rpc::error(id, mcp::METHOD_NOT_FOUND, &message)
-        };
-        self.send(bytes, Kind::Aside, step);
     }
 
     fn unknown(&mut self, id: &Id, heard: &mut Vec<Heard>) {

@@ -38,13 +38,17 @@ pub struct Initialized {
     pub instructions: Option<String>,
 }
 
-/// The parameters of `initialize`. The one capability we declare is to have roots that do not
-/// change.
+/// The parameters of `initialize`; `capabilities` is what
+/// [`capabilities`](super::capabilities()) makes.
 #[must_use]
-pub fn initialize_params(revision: Revision, client_name: &str, client_version: &str) -> String {
+pub fn initialize_params(
+    revision: Revision,
+    capabilities: &str,
+    client_name: &str,
+    client_version: &str,
+) -> String {
     let mut params = format!(
-        "{{\"protocolVersion\":\"{revision}\",\
-         \"capabilities\":{{\"roots\":{{\"listChanged\":false}}}},\
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{capabilities},\
          \"clientInfo\":{{\"name\":"
     );
     json::push_quoted(&mut params, client_name);
@@ -189,12 +193,11 @@ mod tests {
 
     #[test]
     fn what_we_say_about_ourselves_is_one_valid_object() {
-        let params = initialize_params(Revision::V2025_06_18, "tide\"gate", "0.1.0");
+        let params = initialize_params(Revision::V2025_06_18, "{}", "tide\"gate", "0.1.0");
         assert_eq!(
             params,
-            "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"roots\":\
-             {\"listChanged\":false}},\"clientInfo\":{\"name\":\"tide\\\"gate\",\
-             \"version\":\"0.1.0\"}}"
+            "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\
+             \"clientInfo\":{\"name\":\"tide\\\"gate\",\"version\":\"0.1.0\"}}"
         );
         assert_eq!(json::check(&params, NESTING_MAX), Ok(Kind::Object));
     }
