@@ -9,6 +9,8 @@ mod calls;
 mod framing;
 #[path = "process/hosts.rs"]
 mod hosts;
+#[path = "process/inquiries.rs"]
+mod inquiries;
 #[path = "process/lifecycle.rs"]
 mod lifecycle;
 #[path = "process/races.rs"]

@@ -15,6 +15,7 @@ use tidegate_core::error::{Category, Problem, Severity};
 use tidegate_core::event::{Event, Outcome};
 use tidegate_core::id::{ConnId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
+use tidegate_core::inquiry::Services;
 use tidegate_core::options::Options;
 use tidegate_core::runtime::Runtime;
 use tidegate_core::time::Timestamp;
@@ -83,7 +84,11 @@ enum Phase {
 /// If the trace file cannot be created, or the process may not open the few descriptors that
 /// waiting takes.
 pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
-    let Settings { options, cache_dir, state_dir, trace, guard, prompt, network } = settings;
+    let Settings { mut options, cache_dir, state_dir, trace, guard, prompt, network, inquirer } =
+        settings;
+    if inquirer.is_none() {
+        options.services = Services::default();
+    }
     let inbox = Arc::new(Inbox::new());
     let early_end = Arc::new(EarlyEnd::new(Arc::clone(&inbox)));
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&early_end)));
@@ -104,7 +109,7 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
     );
     let driver = Driver {
         runtime: Runtime::new(options),
-        desk: Desk::default(),
+        desk: Desk::new(inquirer, Arc::clone(&inbox)),
         answers,
         connections: Connections::new(spawner, Arc::clone(&inbox))?,
         http: Http::new(network, Arc::clone(&inbox)),
@@ -259,6 +264,10 @@ impl Driver {
                     self.desk.await_call(new.call, reply);
                     self.handle(at, Input::Host(Request::Call(new)));
                 }
+            }
+            Message::Reply(inquiry, reply) => {
+                self.desk.replied(inquiry);
+                self.handle(at, Input::Host(Request::Reply { inquiry, reply }));
             }
             Message::Status(reply) => {
                 let mut status = self.runtime.status();

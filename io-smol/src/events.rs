@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Poll, Waker};
 
 use tidegate_core::event::Event;
+use tidegate_core::inquiry::Inquiry;
 
 /// How many pieces of news wait for one observer.
 const NEWS_MAX: usize = 1_024;
@@ -135,6 +136,12 @@ fn text_bytes(event: &Event) -> usize {
         event
     {
         json.as_str().len()
+    } else if let Event::Inquired {
+        what: Inquiry::Sampling(params) | Inquiry::Elicitation { params, .. },
+        ..
+    } = event
+    {
+        params.as_str().len()
     } else if let Event::Notified { method, params, .. } = event {
         method.len() + params.as_ref().map_or(0, |params| params.as_str().len())
     } else if let Event::Complained { text, .. } | Event::ResourceUpdated { uri: text, .. } = event

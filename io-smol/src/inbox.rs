@@ -15,8 +15,9 @@ use tidegate_core::error::{AskError, CallError, Exit, OpenError};
 use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
-use tidegate_core::id::{AnswerId, CallId, ConnId, OpId};
+use tidegate_core::id::{AnswerId, CallId, ConnId, InquiryId, OpId};
 use tidegate_core::input::{Fact, NewCall, Request, Target};
+use tidegate_core::inquiry;
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::catalog::Catalog;
 use tidegate_core::tools::proxy::{SUBAGENT_CALL_MS, Scope};
@@ -47,6 +48,8 @@ pub(crate) enum Message {
     /// A call, the part of the tools that it must be in if it is not the host's own, and who
     /// waits for its outcome.
     Call(NewCall, Option<Arc<Scope>>, Reply<Outcome>),
+    /// What the host answers a server that asked.
+    Reply(InquiryId, inquiry::Reply),
     /// A question about the servers.
     Status(Reply<Status>),
     /// A question about the tools.

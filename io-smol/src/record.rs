@@ -12,16 +12,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use tidegate_core::bytes::Bytes;
-use tidegate_core::command::Command;
+use tidegate_core::bytes::{Bytes, Json};
+use tidegate_core::command::{Command, HttpRequest};
 use tidegate_core::config::Source;
 use tidegate_core::config::disguise::Disguise;
 use tidegate_core::event::Event;
 use tidegate_core::id::ReadId;
-use tidegate_core::input::{Fact, Found, Input};
+use tidegate_core::input::{Fact, Found, Input, Request};
+use tidegate_core::inquiry::Reply;
 use tidegate_core::options::Options;
 use tidegate_core::time::Timestamp;
 use tidegate_core::trace::{TRACE_VERSION, TraceLine};
+use tidegate_core::wire::mcp;
 
 use crate::files::NONBLOCK;
 use crate::inbox::{Inbox, Message};
@@ -132,6 +134,9 @@ impl Recorder {
                 *approved = self.disguise.approvals(approved);
             }
             Input::Io(Fact::Answered { ask, result }) => self.disguise.answered(*ask, result),
+            Input::Host(Request::Reply { reply: Reply::Done(answer), .. }) => {
+                *answer = Json::new(mcp::hidden(answer.as_str()));
+            }
             Input::Io(_) | Input::Host(_) => {}
         }
         self.line(&TraceLine::Input { at, input });
@@ -153,6 +158,12 @@ impl Recorder {
         | Command::ListFolder { read, path, .. } = &command
         {
             self.reads.insert(*read, path.clone());
+        } else if let Command::Send { bytes, .. }
+        | Command::Exchange { request: HttpRequest { body: bytes, .. }, .. } =
+            &mut command
+            && let Some(shown) = mcp::hidden_in(bytes)
+        {
+            *bytes = Bytes(shown);
         }
         self.line(&TraceLine::Command { at, command });
     }

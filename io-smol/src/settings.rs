@@ -4,10 +4,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use tidegate_core::entropy::Entropy;
+use tidegate_core::inquiry::Service;
 use tidegate_core::options::Options;
 
 use crate::answers::Prompt;
 use crate::http::network::Network;
+use crate::inquiries::{Inquirer, Inquiries, inquiries};
 
 /// What a driver is made with: the machine's options and what only the driver needs.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct Settings {
     pub prompt: Option<Prompt>,
     /// How remote servers are reached.
     pub network: Network,
+    /// Who is told what servers ask.
+    pub(crate) inquirer: Option<Inquirer>,
 }
 
 /// Whether a second process watches this one and ends its servers should it be killed.
@@ -65,6 +69,7 @@ impl Settings {
             guard: Guard::On,
             prompt: None,
             network: Network::of_process(),
+            inquirer: None,
         }
     }
 
@@ -94,6 +99,16 @@ impl Settings {
     pub fn with_prompt(mut self, prompt: Prompt) -> Self {
         self.prompt = Some(prompt);
         self
+    }
+
+    /// With a host that does this for servers, and what they ask. Only what is named here is
+    /// declared to servers, whatever the options say; without this, nothing is.
+    #[must_use]
+    pub fn serving(mut self, services: impl IntoIterator<Item = Service>) -> (Self, Inquiries) {
+        let (inquirer, inquiries) = inquiries();
+        self.options.services = services.into_iter().collect();
+        self.inquirer = Some(inquirer);
+        (self, inquiries)
     }
 
     /// With remote servers reached in this way.

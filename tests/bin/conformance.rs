@@ -15,8 +15,10 @@ use tidegate_core::bytes::Json;
 use tidegate_core::config::Source;
 use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::input::Target;
+use tidegate_core::inquiry::{Inquiry, Mode, Reply, Service};
 use tidegate_core::options::Options;
-use tidegate_smol::{Host, Settings, block_on, open};
+use tidegate_core::wire::mcp::form_defaults;
+use tidegate_smol::{Host, Inquiries, Settings, block_on, open};
 
 /// The name of the server under test.
 const SERVER: &str = "suite";
@@ -48,6 +50,7 @@ fn run(url: &str, scenario: &str) -> Result<(), String> {
     if let Some(trace) = env::var_os("CONFORMANCE_TRACE") {
         settings = settings.with_trace(trace);
     }
+    let (settings, inquiries) = settings.serving([Service::ElicitationForm]);
     let (host, driver) = open(settings).map_err(|error| error.to_string())?;
     let story = async {
         host.start().await;
@@ -59,7 +62,20 @@ fn run(url: &str, scenario: &str) -> Result<(), String> {
         Timer::after(LIMIT).await;
         Err(format!("not done within {LIMIT:?}"))
     };
+    let story = future::or(story, answer(inquiries));
     block_on(driver, future::or(story, hanging)).map_err(|error| error.to_string())?
+}
+
+/// Answers whatever servers ask with what their forms hold by default (C-ELIC-08).
+async fn answer(mut inquiries: Inquiries) -> Result<(), String> {
+    while let Some(asked) = inquiries.next().await {
+        if let Inquiry::Elicitation { mode: Mode::Form, params } = &asked.what {
+            let content = form_defaults(params);
+            let reply = format!(r#"{{"action":"accept","content":{content}}}"#);
+            asked.reply(Reply::Done(Json::new(reply)));
+        }
+    }
+    future::pending().await
 }
 
 /// What a scenario asks for, once the server has settled.
@@ -72,6 +88,9 @@ async fn play(host: &Host, scenario: &str) -> Result<(), String> {
     match scenario {
         "initialize" => Ok(()),
         "tools_call" => call(host, "add_numbers", json!({"a": 5, "b": 3})).await,
+        "elicitation-sep1034-client-defaults" => {
+            call(host, "test_client_elicitation_defaults", json!({})).await
+        }
         "sse-retry" => {
             Timer::after(STREAM).await;
             call(host, "test_reconnection", json!({})).await

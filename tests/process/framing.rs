@@ -105,7 +105,7 @@ fn every_page_of_the_tools_is_read() {
     let world = World::default();
     world.run(&[("paged", world.scripted(&["--page-size", "3"]))], async |host| {
         let catalog = host.catalog().await;
-        assert_eq!(catalog.tools.len(), 16);
+        assert_eq!(catalog.tools.len(), 17);
         assert_eq!(say(host, "paged", "echo", json!({"text": "fine"})).await, "fine");
     });
 }

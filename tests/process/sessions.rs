@@ -110,7 +110,7 @@ fn the_tools_of_a_server_that_connects_after_the_gate_are_bound_anew_in_the_sess
         let view = session.view();
         assert_eq!((view.active.len(), view.inactive.len()), (before - 1, 1));
         assert_eq!(view.owners, [(OWNER, host.catalog().await.revision)]);
-        assert!(view.prompt.contains("slow (15 tools)"), "{}", view.prompt);
+        assert!(view.prompt.contains("slow (16 tools)"), "{}", view.prompt);
         // And what was bound can be called.
         let echo = view.active.iter().find(|tool| tool.name() == "mcp_slow_echo");
         assert!(echo.and_then(Entry::target).is_some());

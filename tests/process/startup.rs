@@ -34,10 +34,10 @@ fn a_slow_server_with_a_cached_list_is_deferred_and_a_call_waits_for_it() {
     world.run_with(cached(&world, true), async |host| {
         let report = host.start().await;
         assert_eq!(report.deferred, ["slow".into()], "{report:?}");
-        assert_eq!(states(host, "slow").await, vec![ToolState::Deferred; 16]);
-        assert_eq!(states(host, "quick").await, vec![ToolState::Live; 16]);
+        assert_eq!(states(host, "slow").await, vec![ToolState::Deferred; 17]);
+        assert_eq!(states(host, "quick").await, vec![ToolState::Live; 17]);
         assert_eq!(say(host, "slow", "echo", json!({"text": "at last"})).await, "at last");
-        assert_eq!(states(host, "slow").await, vec![ToolState::Live; 16]);
+        assert_eq!(states(host, "slow").await, vec![ToolState::Live; 17]);
     });
 }
 

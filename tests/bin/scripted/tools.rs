@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::knobs::Knobs;
 use crate::output::Output;
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "echo",
     "env",
     "cwd",
@@ -21,6 +21,7 @@ const NAMES: [&str; 16] = [
     "fail",
     "reject",
     "ask",
+    "inquire",
     "cancelled",
     "grow",
     "deaf",
@@ -39,6 +40,8 @@ pub(crate) struct Tools {
     cancelled: Vec<Value>,
     /// The call that asked the host something, and the answers so far.
     asking: Option<(Value, Vec<Value>)>,
+    /// The call that has a person asked.
+    inquiring: Option<Value>,
 }
 
 impl Tools {
@@ -50,6 +53,7 @@ impl Tools {
             list_delay_ms: knobs.number("list-delay-ms", 0),
             cancelled: Vec::new(),
             asking: None,
+            inquiring: None,
         }
     }
 
@@ -74,6 +78,12 @@ impl Tools {
 
     /// The host's answer to a request of ours.
     pub(crate) fn reply(&mut self, message: &Value) {
+        if let Some(call) = self.inquiring.take() {
+            // What was said is for this server alone: it tells no more than how long it is.
+            let pin = message["result"]["content"]["pin"].as_str().map(str::len);
+            let said = json!([message["result"]["action"], pin, message["error"]["code"]]);
+            return self.output.answer(&call, &text(&said.to_string()));
+        }
         let Some((call, replies)) = &mut self.asking else { return };
         replies.push(message.clone());
         if replies.len() == 2 {
@@ -109,6 +119,14 @@ impl Tools {
                 let ask = |id, method| json!({"jsonrpc": "2.0", "id": id, "method": method});
                 output.message(&ask("one", "roots/list"));
                 output.message(&ask("two", "nobody/knows"));
+            }
+            "inquire" => {
+                self.inquiring = Some(id.clone());
+                let schema = json!({"type": "object", "properties": {"pin": {"type": "string"}}});
+                let params = json!({"message": "The number?", "requestedSchema": schema});
+                output.message(&json!({
+                    "jsonrpc": "2.0", "id": "who", "method": "elicitation/create", "params": params,
+                }));
             }
             "cancelled" => say(&json!(self.cancelled).to_string()),
             "grow" => {
