@@ -3,6 +3,8 @@
 //! They are installed by `tests/servers/install`, pinned, which `tests/run` does. The tests are
 //! ignored unless asked for; asked for without the servers, they fail.
 
+#[path = "servers/asking.rs"]
+mod asking;
 #[path = "remote/served.rs"]
 mod served;
 
@@ -87,6 +89,23 @@ fn a_server_that_is_killed_under_load_is_used_again_once_it_is_back() {
                 comes_back(host, kind).await;
                 assert!(say(host, "s", tool, arguments.clone()).await.contains(wanted));
             }
+        });
+        served.check_no_socket();
+    }
+}
+
+/// G49, C-LHTTP-07: what a real server asks while a call is under way is asked of the host.
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn a_remote_server_has_a_model_and_a_person_asked() {
+    for kind in [Kind::EverythingHttp, Kind::EverythingSse] {
+        let served = Served::start(kind);
+        let world = World::default();
+        let settings = world.settings(&[("s", served.entry())]);
+        let (settings, mut inquiries) = settings.serving(asking::SERVICES);
+        world.run_with(settings, async |host| {
+            host.start().await;
+            asking::check(host, &mut inquiries, "s").await;
         });
         served.check_no_socket();
     }

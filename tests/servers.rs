@@ -3,6 +3,8 @@
 //! They are installed by `tests/servers/install`, pinned, which `tests/run` does. The tests are
 //! ignored unless asked for; asked for without the servers, they fail.
 
+#[path = "servers/asking.rs"]
+mod asking;
 #[path = "servers/real.rs"]
 mod real;
 
@@ -95,6 +97,21 @@ fn resources_and_prompts_of_a_real_server_arrive_and_are_watched() {
         while host.status().await.servers[0].subscriptions.len() < uris.len() {
             pause().await;
         }
+    });
+}
+
+/// G49: what a real server asks while a call is under way is asked of the host.
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn a_real_server_has_a_model_and_a_person_asked() {
+    let world = World::default();
+    let real = real(&world);
+    let everything = real.iter().find(|server| server.name == "everything").expect("the server");
+    let servers = [(everything.name, entry(&world, everything, None))];
+    let (settings, mut inquiries) = world.settings(&servers).serving(asking::SERVICES);
+    world.run_with(settings, async |host| {
+        host.start().await;
+        asking::check(host, &mut inquiries, everything.name).await;
     });
 }
 

@@ -27,7 +27,8 @@ const SERVER: &str = "suite";
 const LIMIT: Duration = Duration::from_secs(25);
 
 /// How long the stream for what no request asks for takes to be there. One scenario takes the
-/// first GET that comes after a call for the resumption of that call's stream, whatever it says.
+/// first GET that comes after a call for the resumption of that call's stream, whatever it says;
+/// one asks by that stream, and nothing comes of it if the stream is not there.
 const STREAM: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
@@ -89,6 +90,7 @@ async fn play(host: &Host, scenario: &str) -> Result<(), String> {
         "initialize" => Ok(()),
         "tools_call" => call(host, "add_numbers", json!({"a": 5, "b": 3})).await,
         "elicitation-sep1034-client-defaults" => {
+            Timer::after(STREAM).await;
             call(host, "test_client_elicitation_defaults", json!({})).await
         }
         "sse-retry" => {
