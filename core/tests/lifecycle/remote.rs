@@ -42,19 +42,18 @@ fn a_remote_server_is_greeted_listed_and_listened_to() {
 
     play.result_on(0, 0, 1, HELLO, true);
     let orders = play.orders();
-    assert_eq!(orders.len(), 1, "the list waits until the handshake has arrived");
-    assert_eq!(orders[0].short(), "x1 POST notifications/initialized");
-    assert_eq!(orders[0].request.as_ref().unwrap().session, SessionId::Send);
-    assert_eq!(orders[0].header("mcp-protocol-version"), Some("2025-06-18"));
-
-    play.head(1, 202, JSON);
-    let orders = play.orders();
     assert_eq!(
         orders.iter().map(|it| it.short()).collect::<Vec<_>>(),
-        ["x2 POST tools/list", "x3 GET"]
+        ["x1 POST notifications/initialized", "x2 GET"],
+        "the list waits until the handshake has arrived"
     );
+    assert_eq!(orders[0].request.as_ref().unwrap().session, SessionId::Send);
+    assert_eq!(orders[0].header("mcp-protocol-version"), Some("2025-06-18"));
     assert_eq!(orders[1].header("accept"), Some(EVENTS));
-    play.end(1).result(2, 2, ECHO);
+
+    play.head(1, 202, JSON);
+    assert_eq!(play.ordered(), ["x3 POST tools/list"]);
+    play.end(1).result(3, 2, ECHO);
     assert_eq!(play.state("a"), ServerState::Connected);
 }
 
@@ -108,21 +107,36 @@ fn a_stream_that_ends_without_an_id_loses_its_request_alone() {
 #[test]
 fn any_refusal_of_the_stream_means_that_there_is_none() {
     for (status, content) in
-        [(400, JSON), (404, JSON), (405, JSON), (406, JSON), (501, JSON), (401, ""), (200, JSON)]
+        [(404, JSON), (405, JSON), (406, JSON), (501, JSON), (401, ""), (200, JSON)]
     {
         let mut play = ready();
-        play.head(3, status, content);
-        assert_eq!(play.ordered(), ["abort x3"], "{status}");
+        play.head(2, status, content);
+        assert_eq!(play.ordered(), ["abort x2"], "{status}");
         play.sleep(120_000);
         assert_eq!((play.ordered(), play.state("a")), (vec![], ServerState::Connected), "{status}");
     }
+}
+
+/// F-072, D42: the stream is asked for with the end of the handshake, before which some servers
+/// know no session.
+#[test]
+fn a_server_to_which_the_stream_came_too_early_is_asked_for_it_once_more() {
+    let mut play = ready();
+    play.head(2, 400, JSON);
+    assert_eq!(play.ordered(), ["abort x2"]);
+    play.sleep(1_000);
+    assert_eq!(play.ordered(), ["x4 GET"]);
+    play.head(4, 400, JSON);
+    assert_eq!(play.ordered(), ["abort x4"]);
+    play.sleep(120_000);
+    assert_eq!((play.ordered(), play.state("a")), (vec![], ServerState::Connected));
 }
 
 /// G47.
 #[test]
 fn the_stream_is_opened_again_after_its_last_event() {
     let mut play = ready();
-    play.head(3, 200, EVENTS).body(3, "id: 9\ndata: {\"method\":\"x\"}\n\n").end(3);
+    play.head(2, 200, EVENTS).body(2, "id: 9\ndata: {\"method\":\"x\"}\n\n").end(2);
     play.sleep(999);
     assert_eq!(play.ordered(), Vec::<String>::new());
     play.sleep(1_000);
@@ -159,8 +173,8 @@ fn a_lost_session_is_begun_anew_and_the_call_is_made_once_more() {
             play.ordered(),
             [
                 "x1 POST notifications/initialized",
-                "x2 POST tools/list",
-                "x3 GET",
+                "x2 GET",
+                "x3 POST tools/list",
                 "x4 POST tools/call"
             ]
         );
@@ -204,7 +218,7 @@ fn a_notification_may_be_answered_with_anything() {
     for status in [200, 202, 204, 400] {
         let mut play = Play::web();
         play.result_on(0, 0, 1, HELLO, false).head(1, status, "text/plain").body(1, "ok").end(1);
-        play.result(2, 2, ECHO);
+        play.result(3, 2, ECHO);
         assert_eq!(play.state("a"), ServerState::Connected, "{status}");
     }
 }
@@ -229,6 +243,28 @@ fn only_307_and_308_are_followed_and_not_for_ever() {
     assert_eq!(failure(&play, 2), &HttpFailure::Elsewhere { status: 302, location });
 }
 
+/// C-HTTP-07: 308 says where the server is from then on, 307 where it is this once.
+#[test]
+fn who_moved_for_good_is_asked_at_the_new_place_from_then_on() {
+    let mut play = Play::web();
+    play.head_on(0, 0, 308, &[("location", "/mcp/")], false);
+    play.result_on(0, 1, 1, HELLO, true);
+    assert_eq!(
+        play.ordered()[2..],
+        ["x1 POST /mcp/ initialize", "x2 POST /mcp/ notifications/initialized", "x3 GET /mcp/"]
+    );
+    play.head(2, 202, JSON).end(2).head_on(0, 3, 307, &[("location", "once")], false);
+    assert_eq!(play.ordered(), ["x4 POST /mcp/ tools/list", "abort x3", "x5 GET /mcp/ once"]);
+    play.result(4, 2, ECHO).head(5, 200, EVENTS).end(5).sleep(1_000);
+    assert_eq!(play.ordered(), ["x6 GET /mcp/ once"], "the same stream goes on where it was");
+    play.call(1, "a", "echo").head(7, 200, EVENTS).body(7, "id: e\ndata:\n\n").end_on(0, 7, cut());
+    play.sleep(2_000).host(Request::Shutdown);
+    assert_eq!(
+        play.ordered(),
+        ["x7 POST /mcp/ tools/call", "x8 GET /mcp/", "abort x6", "abort x8", "x9 DELETE /mcp/"]
+    );
+}
+
 /// C-CANC-01, C-CANC-03, G42.
 #[test]
 fn a_cancelled_call_is_broken_off_and_the_server_is_told() {
@@ -248,7 +284,7 @@ fn a_session_is_ended_once_and_nobody_waits_for_long() {
         play.call(1, "a", "echo").take_commands();
         play.host(Request::Shutdown);
         assert!(play.outcome(1).is_some(), "it ends at once");
-        assert_eq!(play.ordered(), ["abort x3", "abort x4", "x5 DELETE"]);
+        assert_eq!(play.ordered(), ["abort x2", "abort x4", "x5 DELETE"]);
         if answered {
             play.head(5, 405, JSON);
         } else {
@@ -263,7 +299,7 @@ fn a_session_is_ended_once_and_nobody_waits_for_long() {
 #[test]
 fn without_a_session_there_is_nothing_to_end() {
     let mut play = Play::web();
-    play.result(0, 1, HELLO).head(1, 202, JSON).end(1).result(2, 2, ECHO).take_commands();
+    play.result(0, 1, HELLO).head(1, 202, JSON).end(1).result(3, 2, ECHO).take_commands();
     play.host(Request::Shutdown);
     assert!(matches!(play.take_commands()[..], [Command::Abort { .. }, Command::Kill { .. }]));
 }

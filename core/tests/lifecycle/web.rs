@@ -124,12 +124,12 @@ impl Play {
         self.body_on(conn, exchange, &text).end_on(conn, exchange, Ok(()))
     }
 
-    /// From `Connect` to ready, with one tool and a session: x0 to x2, and x3 is the stream, which
-    /// is not answered.
+    /// From `Connect` to ready, with one tool and a session: x0, x1 and x3, and x2 is the stream,
+    /// which is not answered.
     pub(crate) fn greet(&mut self, conn: u64) -> &mut Self {
         self.result_on(conn, 0, 1, HELLO, true);
         self.head_on(conn, 1, 202, &[], false).end_on(conn, 1, Ok(()));
-        self.result_on(conn, 2, 2, ECHO, false)
+        self.result_on(conn, 3, 2, ECHO, false)
     }
 }
 

@@ -32,7 +32,7 @@ impl Http {
         }
         match (&exchange.role, read(head)) {
             (Role::Goodbye, _) => Vec::new(),
-            (_, Answer::Moved { to }) => self.moved(id, to, step),
+            (_, Answer::Moved { to }) => self.moved(id, to, head.status == 308, step),
             (Role::Post { kind, .. }, answer) => self.post_answered(id, *kind, answer, head, step),
             (Role::Listen { .. } | Role::Resume { .. } | Role::Stream, answer) => {
                 self.stream_answered(id, answer, head, step)
@@ -62,7 +62,7 @@ impl Http {
             return Vec::new();
         }
         if kind == Kind::Initialized {
-            self.shake_hands(step);
+            self.release(step);
         }
         let Some(exchange) = self.exchanges.get_mut(&id) else { return Vec::new() };
         let content = match answer {
@@ -104,6 +104,11 @@ impl Http {
             exchange.stage = Stage::Events { events, until: exchange.until(), answered: false };
             return Vec::new();
         }
+        let again = match head.status {
+            // It was asked for with the end of the handshake, and some know no session before.
+            400 => exchange.role == Role::Listen { opened: false } && exchange.thread.failed == 0,
+            status => status != 501 && (500..=599).contains(&status),
+        };
         // A stream that there was once can only be gone with its session.
         let known = match &exchange.role {
             Role::Listen { opened } => *opened,
@@ -117,13 +122,7 @@ impl Http {
             Answer::Busy { retry_after_ms } if self.repeat(id, retry_after_ms, step) => {
                 return Vec::new();
             }
-            Answer::Refused
-                if (500..=599).contains(&head.status)
-                    && head.status != 501
-                    && self.repeat(id, None, step) =>
-            {
-                return Vec::new();
-            }
+            Answer::Refused if again && self.repeat(id, None, step) => return Vec::new(),
             Answer::Done(Content::Other(found)) => {
                 HttpFailure::ContentType { found: found.unwrap_or_default() }
             }
@@ -137,7 +136,14 @@ impl Http {
     }
 
     /// C-HTTP-07, F-074: follows as often as is allowed; where it leads to, the driver looks at.
-    fn moved(&mut self, id: ExchangeId, to: String, step: &mut Step<'_>) -> Vec<Came> {
+    /// Who moved for good is asked there from then on.
+    fn moved(
+        &mut self,
+        id: ExchangeId,
+        to: String,
+        for_good: bool,
+        step: &mut Step<'_>,
+    ) -> Vec<Came> {
         let limit = step.setting.limits.http_redirects;
         let hops = self.exchanges.get(&id).map_or(0, |exchange| exchange.hops.len());
         if hops >= limit {
@@ -145,6 +151,9 @@ impl Http {
             return self.fail(id, failure, false, step);
         }
         if let Some(mut exchange) = self.abort(id, step) {
+            if for_good && self.way == Way::Streamable && exchange.hops == self.moved {
+                self.moved.push(to.clone());
+            }
             exchange.hops.push(to);
             self.schedule(exchange, step.now, step);
         }
@@ -164,14 +173,6 @@ impl Http {
             self.schedule(exchange, later(step.now, wait_ms, failed), step);
         }
         true
-    }
-
-    /// The handshake has arrived: what waited for that goes out, and the server may speak.
-    fn shake_hands(&mut self, step: &mut Step<'_>) {
-        self.release(step);
-        if self.way == Way::Streamable {
-            self.begin(Role::Listen { opened: false }, step);
-        }
     }
 
     /// C-LHTTP-03: what the server refused for that reason it did not do.
@@ -314,7 +315,7 @@ impl Http {
             (Role::Listen { .. }, _) => {}
             (_, Some(request)) if open && exchange.thread.last_id.is_some() => {
                 exchange.role = Role::Resume { request };
-                exchange.hops.clear();
+                exchange.hops.clone_from(&self.moved);
             }
             (_, Some(request)) if open => {
                 // C-LHTTP-11.
@@ -398,9 +399,7 @@ impl Http {
         match (&exchange.role, exchange.request()) {
             (_, Some(request)) => vec![Came::Over { request, failure, unsent }],
             (Role::Post { kind: Kind::Initialized, .. }, _) => {
-                if self.holds {
-                    self.shake_hands(step);
-                }
+                self.release(step);
                 vec![Came::Untaken(failure)]
             }
             (Role::Post { .. }, None) => vec![Came::Untaken(failure)],

@@ -34,10 +34,14 @@ impl Http {
             line.pop();
         }
         self.begin(Role::Post { kind, text: line.into() }, step);
-        self.holds |= kind == Kind::Initialized && self.way == Way::Streamable;
+        if kind == Kind::Initialized && self.way == Way::Streamable {
+            self.holds = true;
+            // The server may speak by itself from here on, and nothing waits for that (G46).
+            self.begin(Role::Listen { opened: false }, step);
+        }
     }
 
-    /// What waited may go; and the server may speak by itself, which delays nothing of it (G46).
+    /// The handshake has arrived, or it is known where messages go: what waited for that goes.
     pub(super) fn release(&mut self, step: &mut Step<'_>) {
         self.holds = false;
         for message in mem::take(&mut self.held) {
@@ -56,7 +60,9 @@ impl Http {
     /// Makes an exchange.
     pub(super) fn begin(&mut self, role: Role, step: &mut Step<'_>) -> ExchangeId {
         let stage = Stage::Waiting { until: step.now };
-        let exchange = Exchange { role, hops: Vec::new(), thread: Thread::default(), stage };
+        let streamable = self.way == Way::Streamable;
+        let hops = if streamable { self.moved.clone() } else { Vec::new() };
+        let exchange = Exchange { role, hops, thread: Thread::default(), stage };
         self.schedule(exchange, step.now, step)
     }
 

@@ -6,7 +6,8 @@
 //! known that there is one.
 //!
 //! ```text
-//!  initialize ─► head ─► answer ─► initialized ─► head ─► the rest, and GET for what comes by itself
+//!  initialize ─► head ─► answer ─► initialized ─► head ─► the rest
+//!                                  GET, for what comes by itself
 //! ```
 //!
 //! A session that the server does not know any more ends the connection: the next one begins with
@@ -34,6 +35,8 @@ pub(crate) struct Http {
     pub(super) revision: Option<Revision>,
     /// Whether the server gave the session an id.
     pub(super) session: bool,
+    /// Where the server is for good, one place after the other, as it said (308).
+    pub(super) moved: Vec<String>,
     /// What has to wait, in order.
     pub(super) held: VecDeque<Outgoing>,
     /// Whether requests have to wait for the end of the handshake to have arrived.
@@ -71,6 +74,7 @@ impl Http {
             way,
             revision: None,
             session: false,
+            moved: Vec::new(),
             held: VecDeque::new(),
             holds: false,
             exchanges: BTreeMap::new(),
@@ -159,7 +163,7 @@ impl Http {
     #[cfg(feature = "_explore")]
     pub(super) fn digest(&self, now: Timestamp, newest: u64, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
-        (&self.way, self.revision, self.session, self.holds).hash(state);
+        (&self.way, self.revision, self.session, &self.moved, self.holds).hash(state);
         self.held.len().hash(state);
         for message in &self.held {
             core::mem::discriminant(&message.kind).hash(state);
