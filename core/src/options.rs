@@ -14,6 +14,7 @@ use crate::hub::policy::Policy;
 use crate::id::ServerName;
 use crate::inquiry::Services;
 use crate::limits::Limits;
+use crate::wire::dialect::Revision;
 
 /// The options of one runtime.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -44,6 +45,10 @@ pub struct Options {
     pub services: Services,
     /// Only these servers are started, if any are named.
     pub only: BTreeSet<ServerName>,
+    /// The revision that handshakes offer, where it is not to be the newest one that has them: to
+    /// try out what a server does in another one. It may still answer with any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Revision>,
     /// What to do where the documents and the field disagree.
     pub policy: Policy,
     /// The bounds.

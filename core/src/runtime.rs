@@ -24,6 +24,7 @@ use crate::server::Setting;
 use crate::time::{Deadline, Timestamp};
 use crate::tools::catalog::Catalog;
 use crate::tools::shelf::{Change, Shelf};
+use crate::wire::dialect::Revision;
 
 /// The lifecycle of many MCP servers.
 ///
@@ -51,6 +52,7 @@ impl Runtime {
         let setting = Setting {
             client_name: options.client_name,
             client_version: options.client_version,
+            offered: options.offered.unwrap_or(Revision::LATEST),
             cwd: options.cwd,
             services: options.services,
             limits: options.limits,

@@ -45,6 +45,7 @@ use crate::inquiry::{Reply, Service, Services};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
+use crate::wire::dialect::Revision;
 use crate::wire::mcp::{Initialized, ToolDef};
 use crate::wire::rpc::Id;
 
@@ -66,6 +67,8 @@ pub struct Setting {
     pub client_name: String,
     /// The version of the host, told to servers.
     pub client_version: String,
+    /// The revision that a handshake offers first.
+    pub offered: Revision,
     /// The project, told to servers that ask for roots.
     pub cwd: String,
     /// What the host does for servers: so much is declared to them.

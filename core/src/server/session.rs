@@ -147,9 +147,10 @@ impl Session {
         }
     }
 
-    /// Opens the handshake with the newest revision we speak (C-VER-22).
+    /// Opens the handshake, with the newest revision we speak unless another one is wanted
+    /// (C-VER-22).
     pub(super) fn initialize(&mut self, step: &mut Step<'_>) {
-        self.initialize_with(Revision::LATEST, step);
+        self.initialize_with(step.setting.offered, step);
     }
 
     /// Opens the handshake with a given revision.
