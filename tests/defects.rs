@@ -33,6 +33,8 @@ mod connection;
 mod editing;
 #[path = "defects/files.rs"]
 mod files;
+#[path = "defects/http.rs"]
+mod http;
 #[path = "defects/loss.rs"]
 mod loss;
 #[path = "defects/values.rs"]

@@ -12,18 +12,22 @@ mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::table::{Story, cells, has_test, stories};
 
-/// How many guarantees there are, and how many defects this part answers.
+/// How many guarantees there are.
 const GUARANTEES: usize = 80;
-const DEFECTS: usize = 36;
+/// The defects that have stories. D37 to D39, D49 and D50 are about lines, handshakes and real
+/// processes, and their guarantees have tests of their own.
+const DEFECTS: [RangeInclusive<usize>; 3] = [1..=36, 40..=48, 51..=64];
 /// The files that tell the defects.
-const STORIES: [&str; 6] = [
+const STORIES: [&str; 7] = [
     "tests/defects/view.rs",
     "tests/defects/connection.rs",
     "tests/defects/loss.rs",
+    "tests/defects/http.rs",
     "tests/defects/files.rs",
     "tests/defects/editing.rs",
     "tests/defects/values.rs",
@@ -89,7 +93,7 @@ fn every_defect_is_told_and_its_table_says_what_the_stories_say() {
         .iter()
         .flat_map(|file| stories(&read(file)).into_iter().map(|story| (*file, story)))
         .collect();
-    let mut missing: Vec<usize> = (1..=DEFECTS).collect();
+    let mut missing: Vec<usize> = DEFECTS.into_iter().flatten().collect();
     missing.retain(|number| told.iter().all(|(_, story)| story.defect != *number));
     assert!(missing.is_empty(), "these defects have no story: {missing:?}");
     let table = table::defects(&told);

@@ -71,6 +71,10 @@ pub enum Wrong {
     CutStream,
     /// Nothing ever comes.
     Silent,
+    /// It begins to answer with JSON, and no more of that ever comes.
+    Stalls,
+    /// It answers with a stream, which goes on with this message after the answer.
+    GoesOn(&'static str),
     /// The server knows no session any more.
     Forgets,
 }

@@ -43,6 +43,8 @@ pub(crate) struct Web {
     stored: Vec<(String, u64, String)>,
     /// Requests whose streams were cut.
     cut: BTreeSet<String>,
+    /// What is still to be said after an answer, by its exchange.
+    more: BTreeMap<ExchangeId, &'static str>,
     events: u64,
     /// Whether the session is known.
     session: bool,
@@ -75,6 +77,7 @@ impl Web {
             unheard: VecDeque::new(),
             stored: Vec::new(),
             cut: BTreeSet::new(),
+            more: BTreeMap::new(),
             events: 0,
             session: false,
             down: false,
@@ -128,6 +131,15 @@ impl Web {
                 if request.method == Method::Post {
                     self.tell(request, process, now);
                 }
+                self.open.insert(exchange, Open::Silent);
+                return;
+            }
+            Some(Wrong::Stalls) => {
+                if request.method == Method::Post {
+                    self.tell(request, process, now);
+                }
+                self.head(exchange, 200, Some(("content-type", JSON)), self.session);
+                self.body(exchange, "{");
                 self.open.insert(exchange, Open::Silent);
                 return;
             }
@@ -186,7 +198,15 @@ impl Web {
             self.cut.insert(id);
             return self.end(exchange, Ok(()));
         }
-        self.open.insert(exchange, Open::Request { id, begun: false });
+        let goes_on = wrong.and_then(|wrong| match wrong {
+            Wrong::GoesOn(more) => Some(*more),
+            _ => None,
+        });
+        if let Some(more) = goes_on {
+            self.begin(exchange);
+            self.more.insert(exchange, more);
+        }
+        self.open.insert(exchange, Open::Request { id, begun: goes_on.is_some() });
     }
 
     fn tell(&self, request: &HttpRequest, process: &mut Process, now: Timestamp) {
@@ -230,12 +250,14 @@ impl Web {
     /// An exchange is broken off.
     pub(crate) fn abort(&mut self, exchange: ExchangeId) {
         self.open.remove(&exchange);
+        self.more.remove(&exchange);
         self.ready.retain(|fact| about(fact) != Some(exchange));
     }
 
     /// Everything is broken off and forgotten.
     pub(crate) fn kill(&mut self, now: Timestamp) {
         self.open.clear();
+        self.more.clear();
         self.ready.clear();
         self.ready_since = now;
         self.ready.push_back(Fact::Closed { conn: self.conn, exit: Exit::Unknown });
@@ -248,7 +270,7 @@ impl Web {
 
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
         (&self.front, &self.open, self.made, &self.ready, &self.line).hash(state);
-        (&self.unheard, &self.stored, &self.cut, self.session, self.down).hash(state);
+        (&self.unheard, &self.stored, &self.cut, &self.more, self.session, self.down).hash(state);
     }
 
     /// What happened at the server, as its client sees it.
@@ -303,6 +325,9 @@ impl Web {
                 let id = of.unwrap_or_default();
                 self.event(exchange, Some(&id), line);
                 if answers {
+                    if let Some(more) = self.more.remove(&exchange) {
+                        self.event(exchange, None, more);
+                    }
                     self.open.remove(&exchange);
                     self.end(exchange, Ok(()));
                 } else {

@@ -72,7 +72,7 @@ fn a_late_success_and_a_late_death_do_not_bring_a_server_back() -> Result<(), Vi
 }
 
 /// D18: everything is disconnected, one server is slow to end, and another one is greeted
-/// meanwhile; G3, G2. Sessions that are ended within bounds come with HTTP servers.
+/// meanwhile; G3, G2. Sessions are ended within bounds in D43.
 #[test]
 fn a_disconnect_of_all_ends_what_connects_while_it_waits() -> Result<(), Violation> {
     let hung = Script::default().stopping(Stopping::IgnoresTerm);
@@ -171,7 +171,7 @@ fn the_newest_definition_runs_although_an_older_one_answers_late() -> Result<(),
 }
 
 /// D23: A comes back and is asked for its tools, is disconnected and connected anew, and then
-/// the old list fails; G11. Requests that survive a close come with HTTP servers.
+/// the old list fails; G11. Requests over HTTP end with a close in D43.
 #[test]
 fn a_list_that_fails_late_hurts_no_newer_connection() -> Result<(), Violation> {
     let listing = Script { delays: Delays::default(), ..slow() }.lists_taking(500);

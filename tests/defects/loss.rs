@@ -83,8 +83,8 @@ fn a_call_that_may_have_run_is_not_made_again() -> Result<(), Violation> {
     tell!(world)
 }
 
-/// D29: a child crashes shortly after each handshake; G50. A stream of events that is closed
-/// again and again is no loss at all (G47): that comes with HTTP servers.
+/// D29: a child crashes shortly after each handshake; G50. That a stream of events which is closed
+/// again and again is no loss at all (G47) is `the_stream_is_opened_again_after_its_last_event`.
 #[test]
 fn a_server_that_crashes_after_each_handshake_is_started_less_and_less_and_then_rests()
 -> Result<(), Violation> {
@@ -130,8 +130,8 @@ fn a_server_whose_list_fails_has_failed_and_can_be_connected_again() -> Result<(
     tell!(world)
 }
 
-/// D31: a child ends anywhere between its start and its tools; G18. That the end of a stream of
-/// events is seen at any moment comes with HTTP servers.
+/// D31: a child ends anywhere between its start and its tools; G18. The end of a stream of events
+/// is `the_end_of_the_stream_ends_the_session_and_another_one_is_begun`.
 #[test]
 fn an_end_is_seen_wherever_it_comes() -> Result<(), Violation> {
     for after_bytes in 0..400 {

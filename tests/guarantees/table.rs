@@ -82,7 +82,7 @@ pub(crate) fn defects(told: &[(&str, Story)]) -> String {
     told.sort_by_key(|(_, story)| story.defect);
     let mut table = String::from(
         "# Defects\n\n\
-         The defects D1 to D36 and D51 to D64 of the runtime that this one learned from: what happened there, \
+         The defects D1 to D36, D40 to D48 and D51 to D64 of the runtime that this one learned from: what happened there, \
          the guarantee that answers\nit, and the test that plays the story and says how it ends \
          here. The timelines are in `defects/snapshots/`. This table is\nmade from the stories \
          (`WRITE=1 cargo test -p tidegate-tests --test guarantees`); [GUARANTEES.md](GUARANTEES.md) \

@@ -77,7 +77,7 @@ fn front(choices: &mut impl Choices) -> Front {
 fn mishap(choices: &mut impl Choices) -> Mishap {
     let exchange = choices.choose(9) as usize;
     let answers = |status, header, body| Wrong::Answers { status, header, body };
-    let what = match choices.choose(14) {
+    let what = match choices.choose(16) {
         0 => answers(500, None, "no"),
         1 => answers(503, Some(("retry-after", "1")), ""),
         2 => answers(307, Some(("location", "/elsewhere")), ""),
@@ -91,6 +91,8 @@ fn mishap(choices: &mut impl Choices) -> Mishap {
         10 => Wrong::CutHead,
         11 => Wrong::CutStream,
         12 => Wrong::Silent,
+        13 => Wrong::Stalls,
+        14 => Wrong::GoesOn("{\"method\":\"notifications/tools/list_changed\"}"),
         _ => Wrong::Forgets,
     };
     Mishap { exchange, what }
