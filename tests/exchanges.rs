@@ -5,6 +5,7 @@
 
 use proptest::prelude::*;
 use tidegate_core::error::Exit;
+use tidegate_core::event::{Event, Outcome};
 use tidegate_sim::front::{Front, Mishap, Wrong};
 use tidegate_sim::scene::{Entry, Scene};
 use tidegate_sim::script::{Fault, Script};
@@ -107,6 +108,26 @@ fn a_server_of_type_sse_is_not_asked_anything_else() -> Result<(), Violation> {
     world.start()?;
     world.run_for(200)?;
     tell!(world)
+}
+
+/// F-045: whoever answers lives, and nobody is asked whether it does.
+#[test]
+fn a_server_that_has_nothing_to_do_is_left_alone() -> Result<(), Violation> {
+    let web = Script::default().behind(Front::default());
+    let mut world = Scene::default().server("web", web).server("a", Script::default()).world();
+    world.start()?;
+    world.run_for(1_000)?;
+    let told = world.trace().len();
+    world.run_for(24 * 3_600_000)?;
+    assert_eq!(world.trace().len(), told, "{}", timeline(&world.trace()[told..]));
+    for server in ["web", "a"] {
+        world.call(server, "echo")?;
+    }
+    world.run_for(50)?;
+    let answered =
+        |event: &&Event| matches!(event, Event::CallFinished { outcome: Outcome::Answered(_), .. });
+    assert_eq!(world.events().iter().filter(answered).count(), 2);
+    world.finish()
 }
 
 /// What is likely in a stream of events.

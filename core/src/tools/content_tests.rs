@@ -87,6 +87,7 @@ fn a_result_that_is_none_is_an_error_of_the_call() {
     }
 }
 
+/// F-062, F-063.
 #[test]
 fn a_model_reads_failures_as_text() {
     let answered = |result: Value| Outcome::Answered(Json::new(result.to_string()));
@@ -95,6 +96,8 @@ fn a_model_reads_failures_as_text() {
     };
     assert_eq!(text_for_model(&said(false)), Ok("x".into()));
     assert_eq!(text_for_model(&said(true)), Ok("Error: x".into()));
+    let unsaid = answered(json!({"content": [{"type": "text", "text": "x"}]}));
+    assert_eq!(text_for_model(&unsaid), Ok("x".into()));
     let silent = answered(json!({"content": [], "isError": true}));
     assert_eq!(text_for_model(&silent), Ok("Error: ".into()));
     let error = RpcError { code: -32_602, message: "no".into(), data: None };

@@ -142,6 +142,7 @@ fn equal_pairs_have_equal_names() {
     assert!(names.iter().all(|name| name.exposed == "mcp_a_x" && name.collides_with.is_none()));
 }
 
+/// F-052, F-053, F-054.
 #[test]
 fn any_names_give_unique_acceptable_names_in_any_order() {
     let alphabet = ["a", "A", "_", "-", ".", "1", "é", "", "ab", "日", "a_a", " "];

@@ -221,6 +221,28 @@ mod tests {
         }
     }
 
+    /// F-056, F-057: neither what a schema calls itself nor a broken one of results hides a tool.
+    #[test]
+    fn a_tool_stays_whatever_its_schemas_are_of() {
+        for (schema, output) in [
+            (
+                r#""$schema":"https://json-schema.org/draft/2020-12/schema","#,
+                r#"{"type":"object"}"#,
+            ),
+            (r#""$schema":"http://json-schema.org/draft-07/schema#","#, r#"{"type":5}"#),
+            (r#""$schema":"http://json-schema.org/draft-04/schema#","#, "[]"),
+            (r#""$schema":"https://nobody.example/knows","#, "null"),
+            (r#""$schema":7,"#, "\"x\""),
+        ] {
+            let input = format!(r#"{{{schema}"type":"object"}}"#);
+            let page = page(&format!(
+                r#"{{"tools":[{{"name":"a","inputSchema":{input},"outputSchema":{output}}}]}}"#
+            ));
+            let [tool] = page.entries.as_slice() else { panic!("{page:?}") };
+            assert_eq!((tool.input_schema.as_str(), &tool.usable), (input.as_str(), &Ok(())));
+        }
+    }
+
     #[test]
     fn optional_members_of_another_type_are_ignored() {
         let page =
