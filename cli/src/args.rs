@@ -82,6 +82,10 @@ pub(crate) struct Global {
     /// are listed as needs-approval and not started]
     #[arg(long, global = true)]
     pub(crate) trust_project: bool,
+    /// Trust servers whose certificates were signed by those in this file (PEM), too [default: the
+    /// file that TIDEGATE_CA_FILE names, if it does]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) ca_file: Option<PathBuf>,
     /// Record the run in this file, for `replay` and `timeline` [default: no record]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) trace: Option<PathBuf>,

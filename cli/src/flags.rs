@@ -15,7 +15,7 @@ const USELESS: [(&str, &[&str]); 12] = [
     ("enable", &RUNS),
     ("disable", &RUNS),
     // What `--timeout` is for one run elsewhere is written down here.
-    ("set", &["server", "exclude", "without", "gate", "trust-project", "trace"]),
+    ("set", &["server", "exclude", "without", "gate", "trust-project", "ca-file", "trace"]),
     // What is left out is left out of what these show, too.
     ("sources", &VIEWS),
     ("doctor", &VIEWS),
@@ -23,20 +23,40 @@ const USELESS: [(&str, &[&str]); 12] = [
     ("schema", &ALL),
     (
         "demo",
-        &["config", "cwd", "server", "exclude", "without", "gate", "timeout", "trust-project"],
+        &[
+            "config",
+            "cwd",
+            "server",
+            "exclude",
+            "without",
+            "gate",
+            "timeout",
+            "trust-project",
+            "ca-file",
+        ],
     ),
     ("replay", &ALL),
     ("timeline", &ALL),
 ];
 
 /// The flags that are for runs, of no use to a command that reads and changes files.
-const RUNS: [&str; 7] =
-    ["server", "exclude", "without", "gate", "timeout", "trust-project", "trace"];
+const RUNS: [&str; 8] =
+    ["server", "exclude", "without", "gate", "timeout", "trust-project", "ca-file", "trace"];
 /// The same for one that shows what a run would make of the files.
-const VIEWS: [&str; 5] = ["server", "gate", "timeout", "trust-project", "trace"];
+const VIEWS: [&str; 6] = ["server", "gate", "timeout", "trust-project", "ca-file", "trace"];
 /// Those and the flags that say where files are.
-const ALL: [&str; 9] =
-    ["config", "cwd", "server", "exclude", "without", "gate", "timeout", "trust-project", "trace"];
+const ALL: [&str; 10] = [
+    "config",
+    "cwd",
+    "server",
+    "exclude",
+    "without",
+    "gate",
+    "timeout",
+    "trust-project",
+    "ca-file",
+    "trace",
+];
 
 fn useless(command: &str) -> &'static [&'static str] {
     USELESS.iter().find(|(name, _)| *name == command).map_or(&[], |(_, flags)| flags)
@@ -57,6 +77,7 @@ pub(crate) fn check(global: &Global, command: &Command) -> Result<(), Trouble> {
         "gate" => global.gate.is_some(),
         "timeout" => global.timeout.is_some(),
         "trust-project" => global.trust_project,
+        "ca-file" => global.ca_file.is_some(),
         "trace" => global.trace.is_some(),
         _ => false,
     };

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
@@ -94,6 +95,13 @@ impl Plan {
         settings.cache_dir = directories.cache;
         settings.state_dir = directories.state;
         settings.trace.clone_from(&global.trace);
+        if let Some(file) = &global.ca_file {
+            // Before any server is met with less trust than was meant.
+            File::open(file).map_err(|error| {
+                Trouble::Usage(format!("--ca-file {}: {error}", file.display()))
+            })?;
+            settings.network = settings.network.with_ca_file(file);
+        }
         let form = global.form();
         let turn = Turn::at_terminal().filter(|_| !global.quiet && form == Form::People);
         settings.prompt = turn.as_ref().map(Turn::prompt);

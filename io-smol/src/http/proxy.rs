@@ -16,6 +16,8 @@ pub(crate) struct Proxies {
     http: Option<Result<Proxy, Unusable>>,
     https: Option<Result<Proxy, Unusable>>,
     except: Vec<Exception>,
+    /// Whether they are used even for what is on this machine.
+    loopback: bool,
 }
 
 /// One proxy, spoken to in plain HTTP.
@@ -62,11 +64,21 @@ impl Proxies {
             |name| find(name).or_else(|| find("all_proxy")).map(|(n, v)| Proxy::read(&n, &v));
         let except = find("no_proxy").map(|(_, list)| list).unwrap_or_default();
         let except = except.split([',', ' ']).filter_map(Exception::read).collect();
-        Self { http: proxy("http_proxy"), https: proxy("https_proxy"), except }
+        Self { http: proxy("http_proxy"), https: proxy("https_proxy"), except, loopback: false }
     }
 
-    /// The proxy that requests to an origin go through, if it is one.
+    /// Even for what is on this machine.
+    pub(crate) fn everywhere(&mut self) {
+        self.loopback = true;
+    }
+
+    /// The proxy that requests to an origin go through, if it is one. Unless that is asked for,
+    /// none to this machine: from elsewhere its loopback leads to another machine's, and whoever
+    /// sets a proxy for the world outside rarely thinks of the server beside it.
     pub(crate) fn to(&self, origin: &Origin) -> Result<Option<&Proxy>, Unusable> {
+        if !self.loopback && is_loopback(&origin.host) {
+            return Ok(None);
+        }
         let proxy = if origin.secure { &self.https } else { &self.http };
         match proxy {
             Some(proxy) if !self.except.iter().any(|it| it.holds(origin)) => {
@@ -173,6 +185,19 @@ impl Whom {
     }
 }
 
+/// Whether a host is this machine, by its address or by a name that is never another one's
+/// (RFC 6761, 6.3).
+fn is_loopback(host: &Host<String>) -> bool {
+    match host {
+        Host::Domain(name) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.to_canonical().is_loopback(),
+    }
+}
+
 /// Whether two addresses of so many bits begin alike.
 fn shared(one: u128, other: u128, bits: u8, of: u8) -> bool {
     bits == 0 || (one ^ other) >> (of - bits) == 0
@@ -235,6 +260,25 @@ mod tests {
         }
         let none = proxies(&[("http_proxy", "p:1"), ("no_proxy", "*")]);
         assert_eq!(to(&none, "http://x.example"), None);
+    }
+
+    /// F-076: what is on this machine is asked directly, whatever `NO_PROXY` says.
+    #[test]
+    fn this_machine_is_asked_without_a_proxy_unless_that_is_wanted() {
+        let mut some = proxies(&[("all_proxy", "p:1"), ("no_proxy", "x.example")]);
+        let here = [
+            "http://localhost:5",
+            "https://LOCALHOST.",
+            "http://app.localhost",
+            "http://127.9.9.9",
+            "http://[::1]:7",
+            "http://[::ffff:127.0.0.1]",
+        ];
+        let elsewhere = ["http://localhost.example", "http://128.0.0.1", "http://0.0.0.0"];
+        assert!(here.iter().all(|url| to(&some, url).is_none()));
+        assert!(elsewhere.iter().all(|url| to(&some, url).is_some()));
+        some.everywhere();
+        assert!(here.iter().all(|url| to(&some, url).is_some()));
     }
 
     #[test]

@@ -206,7 +206,8 @@ fn a_proxy_is_used_unless_it_is_excepted() {
             "HTTP_PROXY" => Some(address.clone()),
             "NO_PROXY" => Some(except.into()),
             _ => None,
-        });
+        })
+        .with_loopback_proxied();
         let settings = project.settings(&[("s", web.entry())]).with_network(network);
         project.run_with(settings, async |host| {
             host.start().await;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use tidegate_core::command::{Method, SessionId};
+use tidegate_core::command::{HttpRequest, Method, SessionId};
 use tidegate_core::error::{ExchangeFault, Sent};
 
 use super::server::Server;
@@ -198,6 +198,34 @@ fn the_id_of_a_session_stays_with_the_driver() {
     // Another attempt knows nothing of it.
     let other = world.connect(&server.url());
     assert_eq!(world.ask(other, &with(SessionId::Send)).status(), 400);
+}
+
+/// D45, G48: the session is that of the handshake.
+#[test]
+fn whatever_else_names_a_session_does_not_move_it() {
+    let server = Server::new(|mut peer, _| {
+        for number in 1.. {
+            let Some(request) = peer.request() else { return };
+            let sent = request.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+            let sent = sent.unwrap_or("none");
+            peer.say(&format!(
+                "HTTP/1.1 200 OK\r\nMcp-Session-Id: s-{number}\r\nContent-Length: {}\r\n\r\n{sent}",
+                sent.len()
+            ));
+        }
+    });
+    let mut world = World::new();
+    let conn = world.connect(&server.url());
+    for (method, session, sent) in [
+        (Method::Post, SessionId::Keep, "none"),
+        (Method::Post, SessionId::Send, "s-1"),
+        (Method::Get, SessionId::Send, "s-1"),
+        (Method::Delete, SessionId::Send, "s-1"),
+    ] {
+        let answer = world.ask(conn, &HttpRequest { session, ..request(method, "") });
+        assert_eq!(answer.text(), sent, "{method}");
+    }
+    assert_eq!(server.accepted(), 1);
 }
 
 #[test]

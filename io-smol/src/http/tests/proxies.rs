@@ -23,6 +23,7 @@ fn through(proxy: &Server, except: &str) -> Network {
         "NO_PROXY" => Some(except.clone()),
         _ => None,
     })
+    .with_loopback_proxied()
 }
 
 /// A proxy that opens tunnels, and what it was asked.
@@ -74,6 +75,18 @@ fn what_is_excepted_goes_past_the_proxy() {
         assert!(world.ask(conn, &post("x")).is_whole());
     }
     assert_eq!((proxy.accepted(), server.accepted()), (0, 2));
+}
+
+/// F-076.
+#[test]
+fn what_is_on_this_machine_goes_past_the_proxy() {
+    let proxy = format!("http://{}", Server::saying(EMPTY).address);
+    let server = Server::saying(EMPTY);
+    let network = Network::of(move |name| (name == "http_proxy").then(|| proxy.clone()));
+    let mut world = World::with(network);
+    let conn = world.connect(&server.url());
+    assert!(world.ask(conn, &post("x")).is_whole());
+    assert_eq!(server.accepted(), 1);
 }
 
 /// F-076.
