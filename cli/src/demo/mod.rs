@@ -4,6 +4,7 @@ mod folder;
 mod left;
 pub(crate) mod server;
 mod story;
+mod web;
 
 use std::env;
 use std::path::Path;
@@ -26,13 +27,14 @@ use crate::session::{self, Plan, Session};
 use folder::Folder;
 use server::{DELAY, DELAY_MS, Kind};
 use story::Story;
+use web::Web;
 
-/// The deferred tool that is called, by the name an agent would use.
-const TOOL: &str = "mcp_slow_high_tide";
-/// What it is called with.
+/// The deferred tool that is called, by the name an agent would use, and what it answers.
+const DEFERRED: (&str, &str) = ("mcp_slow_high_tide", "High tide at Kiel: 06:41 and 19:04");
+/// The same for the tool of the server that is reached over HTTP.
+const REMOTE: (&str, &str) = ("mcp_web_forecast", "Tomorrow at Kiel: calm, 0.4 m");
+/// What they are called with.
 const ARGUMENTS: &str = r#"{"place":"Kiel"}"#;
-/// What it answers.
-const ANSWER: &str = "High tide at Kiel: 06:41 and 19:04";
 
 /// Tells the story.
 ///
@@ -44,12 +46,13 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     let trace = global.trace.clone().unwrap_or_else(|| folder.path().join("demo.trace"));
     let mut story = Story::new(global.json, global.quiet);
     story.title();
-    let filled = fill_cache(&program, folder.path())?;
+    let web = Web::start()?;
+    let filled = fill_cache(&program, folder.path(), &web)?;
     if filled != Exit::Done {
         return Ok(filled);
     }
-    story.chapter("Start all four, and wait at most 250 ms for them");
-    let settings = settings(&program, folder.path(), DELAY_MS).with_trace(&trace);
+    story.chapter("Start all five, and wait at most 250 ms for them");
+    let settings = settings(&program, folder.path(), &web, DELAY_MS).with_trace(&trace);
     story.begin();
     let told = session::run(
         Plan::silent(settings),
@@ -62,14 +65,14 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
     if told != Exit::Done {
         return Ok(told);
     }
-    story.stopped(&left::left(&trace)?);
+    story.stopped(&left::left(&trace)?, web.rest());
     story.end(global.trace.as_deref())
 }
 
 /// Lets `slow` run once without its delay, so that its list of tools is cached as it would be
 /// after any earlier run.
-fn fill_cache(program: &Path, folder: &Path) -> Result<Exit, Trouble> {
-    let mut settings = settings(program, folder, 0);
+fn fill_cache(program: &Path, folder: &Path, web: &Web) -> Result<Exit, Trouble> {
+    let mut settings = settings(program, folder, web, 0);
     settings.options.only = [Kind::Slow.name().into()].into();
     session::run(
         Plan::silent(settings),
@@ -78,13 +81,15 @@ fn fill_cache(program: &Path, folder: &Path) -> Result<Exit, Trouble> {
     )
 }
 
-fn settings(program: &Path, folder: &Path, delay_ms: u64) -> Settings {
+fn settings(program: &Path, folder: &Path, web: &Web, delay_ms: u64) -> Settings {
     // Written by hand, because the order of the servers is the order of the story.
     let entries = Kind::ALL.map(|kind| {
-        let entry = json!({
-            "command": program, "args": ["__demo-server", kind.name()],
-            "env": {DELAY: delay_ms.to_string()},
-        });
+        let entry = if kind.is_process() {
+            let delay = delay_ms.to_string();
+            json!({"command": program, "args": ["__demo-server", kind.name()], "env": {DELAY: delay}})
+        } else {
+            json!({"type": "http", "url": web.url()})
+        };
         format!("\"{}\": {entry}", kind.name())
     });
     let config = format!("{{\"mcpServers\": {{{}}}}}", entries.join(", "));
@@ -108,11 +113,10 @@ async fn tell(session: &Session, story: &mut Story) {
     story.gate(&report);
     teller.tools(story).await;
     story.chapter("Call a deferred tool before its server is up");
-    story.calling(TOOL, ARGUMENTS);
-    let call = host.call(Target::Exposed(TOOL.into()), Json::new(ARGUMENTS), None);
-    let Some(outcome) = teller.until(call, story).await else { return };
-    story.answered(content::text_for_model(&outcome).as_deref().unwrap_or("aborted"), ANSWER);
-    teller.rest(story).await;
+    story.slow_is_awaited();
+    teller.call(DEFERRED, story).await;
+    story.chapter("Call a tool of the server that is reached over HTTP");
+    teller.call(REMOTE, story).await;
     story.chapter("Stop");
     story.stopping();
     if teller.until(host.shutdown(), story).await.is_some() {
@@ -137,6 +141,18 @@ impl Teller<'_> {
                 Happened::Done(output) => return Some(output),
             }
         }
+    }
+
+    /// Calls a tool and tells what it answers.
+    async fn call(&mut self, (tool, wanted): (&str, &str), story: &mut Story) {
+        story.calling(tool, ARGUMENTS);
+        let host = &self.session.host;
+        let call = host.call(Target::Exposed(tool.into()), Json::new(ARGUMENTS), None);
+        if let Some(outcome) = self.until(call, story).await {
+            let text = content::text_for_model(&outcome);
+            story.answered(text.as_deref().unwrap_or("aborted"), wanted);
+        }
+        self.rest(story).await;
     }
 
     /// Tells what has happened already.

@@ -1,4 +1,4 @@
-//! The built-in servers of `demo`: what each does, over standard input and output.
+//! The built-in servers of `demo`: what each does, and how over standard input and output.
 //!
 //! They speak just enough of the protocol to be servers in their own right: the demo runs them as
 //! processes, exactly as it would run anybody's.
@@ -34,11 +34,13 @@ pub(crate) enum Kind {
     Dies,
     /// Offers a tool that no model could use, among others.
     Odd,
+    /// Is reached over HTTP.
+    Web,
 }
 
 impl Kind {
     /// All of them, in the order of the demo.
-    pub(crate) const ALL: [Self; 4] = [Self::Fast, Self::Slow, Self::Dies, Self::Odd];
+    pub(crate) const ALL: [Self; 5] = [Self::Fast, Self::Slow, Self::Dies, Self::Odd, Self::Web];
 
     /// Its name, as a server and on the command line.
     pub(crate) const fn name(self) -> &'static str {
@@ -47,7 +49,13 @@ impl Kind {
             Self::Slow => "slow",
             Self::Dies => "dies",
             Self::Odd => "odd",
+            Self::Web => "web",
         }
+    }
+
+    /// Whether it is run as a process.
+    pub(crate) fn is_process(self) -> bool {
+        self != Self::Web
     }
 }
 
@@ -75,7 +83,7 @@ pub(crate) fn serve(kind: Kind) -> Exit {
 }
 
 /// The reply to one request, without its envelope.
-fn answer(kind: Kind, message: &Value) -> Value {
+pub(super) fn answer(kind: Kind, message: &Value) -> Value {
     match message["method"].as_str().unwrap_or_default() {
         "initialize" => {
             thread::sleep(delay(kind));
@@ -123,6 +131,10 @@ fn tools(kind: Kind) -> Value {
             {"name": "moon", "description": "The phase of the moon.",
              "inputSchema": {"type": "object"}},
         ]),
+        Kind::Web => json!([
+            {"name": "forecast", "description": "How the sea will be at a place.",
+             "inputSchema": place},
+        ]),
     }
 }
 
@@ -137,6 +149,7 @@ fn call(params: &Value) -> Value {
         "fail" => return failure("the tide is out"),
         "high_tide" => format!("High tide at {}: 06:41 and 19:04", place(arguments)),
         "low_tide" => format!("Low tide at {}: 00:27 and 12:50", place(arguments)),
+        "forecast" => format!("Tomorrow at {}: calm, 0.4 m", place(arguments)),
         "moon" => "Waxing gibbous".to_owned(),
         name => return json!({"error": {"code": -32602, "message": format!("no tool {name}")}}),
     };

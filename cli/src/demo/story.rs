@@ -13,6 +13,7 @@ use tidegate_core::tools::catalog::{Tool, ToolState};
 
 use super::left::Left;
 use super::server::{DELAY_MS, DIES_WITH, Kind};
+use super::web::Rest;
 use crate::exit::{Exit, Trouble};
 use crate::output::json::{self, VERSION};
 use crate::output::paint::{Paint, Tone};
@@ -85,13 +86,14 @@ impl Story {
 
     /// Introduces the servers.
     pub(crate) fn title(&self) {
-        self.heading(&format!("Tidegate {}: four servers, one gate", env!("CARGO_PKG_VERSION")));
+        self.heading(&format!("Tidegate {}: five servers, one gate", env!("CARGO_PKG_VERSION")));
         let slow = format!("takes {DELAY_MS} ms; its tools are known from an earlier run");
         for (kind, what) in [
             (Kind::Fast, "answers at once"),
             (Kind::Slow, slow.as_str()),
             (Kind::Dies, "exits while it is being greeted"),
             (Kind::Odd, "offers a tool that no model could use, among good ones"),
+            (Kind::Web, "is reached over HTTP, on this machine"),
         ] {
             self.print(&format!("  {:<5} {what}", kind.name()));
         }
@@ -155,12 +157,13 @@ impl Story {
             "gate",
             &format!(
                 "opens: {} connected, {} deferred, {} failed",
-                names(&report.connected).join(" and "),
+                names(&report.connected).join(", "),
                 names(&report.deferred).join(" and "),
                 names(&failed).join(" and "),
             ),
         );
-        self.expect(names(&report.connected) == ["fast", "odd"], "fast and odd are connected");
+        let connected = names(&report.connected) == ["fast", "odd", "web"];
+        self.expect(connected, "fast, odd and web are connected");
         self.expect(names(&report.deferred) == ["slow"], "slow is deferred");
         self.expect(names(&failed) == ["dies"], "dies has failed");
         self.part = Part::Open;
@@ -188,10 +191,14 @@ impl Story {
         );
     }
 
+    /// The next call waits for `slow`.
+    pub(crate) fn slow_is_awaited(&mut self) {
+        self.expect(!self.connected.contains(Kind::Slow.name()), "slow is not up yet");
+    }
+
     /// A call is made.
     pub(crate) fn calling(&mut self, tool: &str, arguments: &str) {
         self.called = Instant::now();
-        self.expect(!self.connected.contains(Kind::Slow.name()), "slow is not up yet");
         self.tell(Tone::Accent, "call", &format!("{tool} {arguments}"));
     }
 
@@ -199,7 +206,7 @@ impl Story {
     pub(crate) fn answered(&mut self, text: &str, wanted: &str) {
         let waited = millis(self.called);
         self.tell(Tone::Accent, "call", &format!("answered after {waited} ms: {text}"));
-        self.expect(text == wanted, "the deferred tool answers");
+        self.expect(text == wanted, "a tool answers what it should");
     }
 
     /// Everything is asked to end.
@@ -210,12 +217,17 @@ impl Story {
     }
 
     /// Everything has ended.
-    pub(crate) fn stopped(&mut self, left: &Left) {
+    pub(super) fn stopped(&mut self, left: &Left, rest: Rest) {
         self.left = left.alive.len();
         let told = format!("{} processes started, {} processes left", left.started, self.left);
         self.tell(Tone::Strong, "all", &told);
-        self.expect(left.started == Kind::ALL.len(), "one process was started for each server");
+        let Rest { sessions, connections } = rest;
+        let told = format!("{sessions} sessions and {connections} connections left");
+        self.tell(Tone::Strong, Kind::Web.name(), &told);
+        let processes = Kind::ALL.into_iter().filter(|kind| kind.is_process()).count();
+        self.expect(left.started == processes, "one process was started for each local server");
         self.expect(left.alive.is_empty(), "no process is left");
+        self.expect((sessions, connections) == (0, 0), "no session and no connection is left");
     }
 
     /// The end, whether it was a good one, and what to do with its record, or how to get one.
