@@ -5,12 +5,12 @@
 
 #[path = "servers/asking.rs"]
 mod asking;
+#[path = "servers/command.rs"]
+mod command;
 #[path = "remote/served.rs"]
 mod served;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ use tidegate_core::event::{Outcome, ServerState};
 use tidegate_core::tools::content;
 use tidegate_smol::Host;
 use tidegate_tests::live::{World, call, config, say, state};
-use tidegate_tests::processes::program;
 
+use command::{run, tidegate};
 use served::{KINDS, Kind, Served};
 
 #[test]
@@ -157,30 +157,4 @@ fn assert_answered(outcome: &Outcome, wanted: &str) {
     let Outcome::Answered(result) = outcome else { panic!("{outcome:?}") };
     let text = content::flatten(result).expect("a result").text;
     assert!(text.contains(wanted), "{text}");
-}
-
-/// The command, built for the test that runs.
-fn tidegate() -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--locked", "--package", "tidegate"]);
-    if !cfg!(debug_assertions) {
-        build.arg("--release");
-    }
-    assert!(build.status().expect("cargo").success());
-    program("tidegate")
-}
-
-fn run(world: &World, tidegate: &Path, words: &[&str]) -> Output {
-    let output = Command::new(tidegate)
-        .args(["--config", "servers.json"])
-        .args(words)
-        .current_dir(world.dir())
-        .env("TIDEGATE_CACHE_DIR", world.dir().join("cache"))
-        .env("TIDEGATE_CONFIG_DIR", world.dir().join("config"))
-        .env("TIDEGATE_STATE_DIR", world.dir().join("state"))
-        .output()
-        .expect("the command");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {}\n{errors}", output.status);
-    output
 }

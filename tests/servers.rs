@@ -5,12 +5,12 @@
 
 #[path = "servers/asking.rs"]
 mod asking;
+#[path = "servers/command.rs"]
+mod command;
 #[path = "servers/real.rs"]
 mod real;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ use tidegate_core::input::Target;
 use tidegate_core::tools::catalog::Catalog;
 use tidegate_smol::Host;
 use tidegate_tests::live::{World, config};
-use tidegate_tests::processes::program;
 
+use command::{run, tidegate};
 use real::{Client, check, entry, real};
 
 impl Client for Host {
@@ -118,32 +118,6 @@ fn a_real_server_has_a_model_and_a_person_asked() {
 /// Lets the driver do something.
 async fn pause() {
     async_io::Timer::after(Duration::from_millis(5)).await;
-}
-
-/// The command, built for the test that runs.
-fn tidegate() -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--locked", "--package", "tidegate"]);
-    if !cfg!(debug_assertions) {
-        build.arg("--release");
-    }
-    assert!(build.status().expect("cargo").success());
-    program("tidegate")
-}
-
-fn run(world: &World, tidegate: &Path, words: &[&str]) -> Output {
-    let output = Command::new(tidegate)
-        .args(["--config", "servers.json"])
-        .args(words)
-        .current_dir(world.dir())
-        .env("TIDEGATE_CACHE_DIR", world.dir().join("cache"))
-        .env("TIDEGATE_CONFIG_DIR", world.dir().join("config"))
-        .env("TIDEGATE_STATE_DIR", world.dir().join("state"))
-        .output()
-        .expect("the command");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {}\n{errors}", output.status);
-    output
 }
 
 #[test]
