@@ -66,6 +66,29 @@ def wait_quiet(limit):
     return load
 
 
+def listening(args, tag):
+    """A mock behind HTTP, and its ports; it ends with its input."""
+    mock = subprocess.Popen([MOCK, "--tag", tag, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    ports = json.loads(mock.stdout.readline())["ports"]
+    return mock, [f"http://127.0.0.1:{port}/mcp" for port in ports]
+
+
+def hang_up(mocks):
+    for mock in mocks:
+        mock.stdin.close()
+        mock.stdout.close()
+        mock.kill()
+        mock.wait()
+
+
+def remote_spec(scenario, tag):
+    """The spec with servers over HTTP, and the mocks to hang up on."""
+    mock, urls = listening(["--ports", str(scenario.servers), *scenario.http], tag)
+    raw, raw_urls = listening(["--ports", "1", "--raw"], tag)
+    servers = [{"name": f"s{i:03}", "url": url, "raw_url": raw_urls[0]} for i, url in enumerate(urls)]
+    return {"servers": servers, "fast": scenario.servers, **scenario.spec}, (mock, raw)
+
+
 def spec_of(scenario, tag):
     servers = []
     for i in range(scenario.servers):
@@ -163,13 +186,18 @@ def run_adapter(command, scenario, quiet_s):
     tag = f"bench-{os.getpid()}-{time.monotonic_ns()}"
     with tempfile.TemporaryDirectory(prefix="tidegate-bench-") as folder:
         folder = Path(folder)
-        noise = wait_quiet(quiet_s)
+        noise, mocks = wait_quiet(quiet_s), ()
         try:
-            return {**converse(command, scenario, spec_of(scenario, tag), tag, folder), "noise": noise}
+            if scenario.http is None:
+                spec = spec_of(scenario, tag)
+            else:
+                spec, mocks = remote_spec(scenario, tag)
+            return {**converse(command, scenario, spec, tag, folder), "noise": noise}
         except Failed as error:
             tail = (folder / "stderr").read_bytes()[-400:].decode(errors="replace")
             return {"error": str(error), "stderr": tail, "noise": noise}
         finally:
+            hang_up(mocks)
             for pid in tagged(tag):  # whatever the host left behind
                 try:
                     os.kill(pid, signal.SIGKILL)

@@ -19,6 +19,7 @@ class Scenario:
     args: tuple = ()
     runs: int = 5
     skip: tuple = ()
+    http: tuple = None  # the mock's arguments if it is reached over HTTP
     slow: int = 0  # servers that take 5 s to initialize
     settle: float = 0  # seconds of rest before the memory is read
     kill: bool = False  # end the host with SIGKILL
@@ -50,6 +51,21 @@ SCENARIOS = {
     "S5-50": Scenario("50 MB text results, 2 times", BIG, runs=3, spec=big(50, 2)),
     "S6-50": Scenario("memory with 50 idle servers", MEMORY, 50, runs=3, settle=1.0),
     "S6-200": Scenario("memory with 200 idle servers", MEMORY, 200, runs=3, settle=1.0),
+    "S7-seq": Scenario("3,000 calls of 100 B one by one over HTTP, JSON answers", LATENCY, http=(),
+                       spec={**CALLS, "calls": 3_000, "inflight": 1}),
+    "S7-conc": Scenario("10,000 calls of 100 B over HTTP, 64 in flight, JSON answers", RATE, http=(),
+                        spec={**CALLS, "calls": 10_048, "inflight": 64}),
+    "S7-seq-sse": Scenario("3,000 calls of 100 B one by one over HTTP, answers as streams", LATENCY,
+                           http=("--sse",), spec={**CALLS, "calls": 3_000, "inflight": 1}),
+    "S7-conc-sse": Scenario("10,000 calls of 100 B over HTTP, 64 in flight, answers as streams", RATE,
+                            http=("--sse",), spec={**CALLS, "calls": 10_048, "inflight": 64}),
+    "S7-big": Scenario("10 MB text results over HTTP as streams, 5 times", BIG, http=("--sse",),
+                       spec=big(10, 5)),
+    # The slowest of them takes 196 ms for its first answer.
+    "S7-list-50": Scenario("50 servers over HTTP, each 4 ms slower than the one before", LISTED, 50,
+                           http=("--init-step-ms", "4"), skip=("floor", "bare")),
+    "S7-idle-200": Scenario("memory with 200 idle servers over HTTP, a stream open to each", MEMORY, 200,
+                            runs=3, http=(), skip=("floor", "bare"), settle=1.0),
     "S8": Scenario("shutdown of 50 servers that obey the end of input", SHUTDOWN, 50),
     "S8-eof": Scenario("shutdown of 10 servers that ignore the end of input", SHUTDOWN, 10,
                        ("--ignore-eof",), runs=3, skip=("bare",)),
@@ -66,6 +82,7 @@ SCENARIOS = {
 
 # What `ours` is to reach. `of` is the column that the bound is a multiple of; without it the
 # bound is absolute. Rates are inverted first, so that a smaller figure is always the better one.
+# Some figures have two targets.
 TARGETS = {
     ("list", "own_ms"): {"at_most": 15},
     ("S1-50", "listed_ms"): {"of": "floor", "at_most": 1.2},
@@ -82,6 +99,12 @@ TARGETS = {
     ("S5-50", "hwm_mb"): {"at_most": 3.5 * 50 / 1.048576},
     ("S6-50", "rss_mb"): {"at_most": 4.6},
     ("S6-200", "rss_mb"): {"at_most": 8},
+    **{(f"S7-seq{form}", "p50_us"): ({"of": "floor", "at_most": 2.5}, {"of": "rmcp-pool", "at_most": 0.65})
+       for form in ("", "-sse")},
+    **{(f"S7-conc{form}", "calls_per_s"): {"of": "rmcp-pool", "at_most": 1 / 2.5} for form in ("", "-sse")},
+    ("S7-big", "mb_per_s"): {"of": "floor", "at_most": 1 / 0.8},
+    ("S7-list-50", "connect_ms"): {"at_most": 1.2 * 196},
+    ("S7-idle-200", "rss_mb"): {"at_most": 30},
     ("S8", "shutdown_ms"): {"at_most": 10},
     ("S8", "orphans"): {"at_most": 0},
     ("S8-eof", "shutdown_ms"): {"at_most": 1100},

@@ -1,7 +1,10 @@
-//! A mock MCP server on stdio, cheap enough that the host under test is what gets measured.
+//! A mock MCP server on stdio or behind HTTP, cheap enough that the host under test is what gets
+//! measured.
 //!
 //! Every knob is `--name VALUE` or `--flag`, or `MOCK_NAME` in the environment; see [`Knobs`].
 //! `--tag` is read by the runner alone: it finds a run's servers by it.
+
+mod http;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -25,9 +28,17 @@ unsafe extern "C" {
     fn signal(signum: i32, handler: usize) -> usize;
 }
 
+#[derive(Clone, Copy)]
 struct Knobs {
     /// `--raw`: echo bytes without a protocol; the floor of calls.
     raw: bool,
+    /// `--ports`: listen on so many ports of loopback and print them, as one server each; 0 is
+    /// stdio.
+    ports: u64,
+    /// `--sse`: answer requests with streams of events.
+    sse: bool,
+    /// `--init-step-ms`: by how much longer each port takes for `initialize` than the one before.
+    init_step_ms: u64,
     /// `--init-delay-ms`: before `initialize` is answered.
     init_ms: u64,
     /// `--tools`: how many; the first two are `echo` and `blob`.
@@ -46,6 +57,9 @@ impl Knobs {
     fn read() -> Self {
         Self {
             raw: knob("raw").is_some(),
+            ports: number("ports", 0),
+            sse: knob("sse").is_some(),
+            init_step_ms: number("init-step-ms", 0),
             init_ms: number("init-delay-ms", 0),
             tools: number("tools", 10) as usize,
             page: number("page-size", 0) as usize,
@@ -81,6 +95,10 @@ struct Server {
 }
 
 impl Server {
+    fn new(knobs: Knobs) -> Self {
+        Self { knobs, blob: (usize::MAX, String::new()) }
+    }
+
     /// The answer to one line; none for a notification.
     fn answer(&mut self, line: &str) -> Option<Answer> {
         let message: Object = serde_json::from_str(line).expect("hosts send JSON objects");
@@ -173,7 +191,7 @@ fn escaped_text(bytes: usize) -> String {
 
 fn serve(knobs: Knobs) {
     let out = Arc::new(Mutex::new(stdout()));
-    let mut server = Server { knobs, blob: (usize::MAX, String::new()) };
+    let mut server = Server::new(knobs);
     let mut input = io::stdin().lock();
     let (mut read, mut chunk) = (Vec::with_capacity(1 << 16), vec![0_u8; 1 << 16]);
     let mut batch: Vec<u8> = Vec::with_capacity(1 << 16);
@@ -209,8 +227,7 @@ fn serve(knobs: Knobs) {
     }
 }
 
-fn echo() {
-    let (mut input, mut output) = (io::stdin().lock(), stdout());
+fn echo(mut input: impl Read, mut output: impl Write) {
     let mut chunk = vec![0_u8; 1 << 16];
     while let Some(n) = input.read(&mut chunk).ok().filter(|n| *n > 0) {
         if output.write_all(&chunk[..n]).is_err() {
@@ -234,10 +251,12 @@ fn main() {
         }
     }
     let (outlive, life) = (knobs.ignore_eof, Duration::from_secs(knobs.max_life_s));
-    if knobs.raw {
-        echo()
+    if knobs.ports > 0 {
+        http::serve(&knobs);
+    } else if knobs.raw {
+        echo(io::stdin().lock(), stdout());
     } else {
-        serve(knobs)
+        serve(knobs);
     }
     if outlive {
         thread::sleep(life);

@@ -29,7 +29,11 @@ fn config(spec: &Value) -> Value {
     let servers = spec["servers"].as_array().into_iter().flatten();
     let entry = |server: &Value| {
         let name = server["name"].as_str().unwrap_or_default().to_owned();
-        (name, json!({"command": server["command"], "args": server["args"]}))
+        let entry = match server["url"].as_str() {
+            Some(url) => json!({"type": "http", "url": url}),
+            None => json!({"command": server["command"], "args": server["args"]}),
+        };
+        (name, entry)
     };
     json!({"mcpServers": servers.map(entry).collect::<Map<_, _>>()})
 }

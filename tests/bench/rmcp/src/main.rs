@@ -8,7 +8,8 @@ use futures::future::try_join_all;
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
-use rmcp::transport::TokioChildProcess;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
 use tokio::process::Command;
@@ -20,6 +21,16 @@ fn emit(event: Value) {
 }
 
 async fn connect(server: &Value) -> Result<Client> {
+    if let Some(url) = server["url"].as_str() {
+        // Its own client keeps no idle connections; a plain one does.
+        let transport = if std::env::var_os("RMCP_POOL").is_some() {
+            let config = StreamableHttpClientTransportConfig::with_uri(url);
+            StreamableHttpClientTransport::with_client(reqwest::Client::new(), config)
+        } else {
+            StreamableHttpClientTransport::from_uri(url)
+        };
+        return Ok(().serve(transport).await?);
+    }
     let mut command = Command::new(server["command"].as_str().ok_or_else(|| anyhow!("command"))?);
     command.args(server["args"].as_array().into_iter().flatten().filter_map(Value::as_str));
     Ok(().serve(TokioChildProcess::new(command)?).await?)

@@ -6,6 +6,8 @@
 //!                 with ready-made bytes, no JSON parser and no async runtime:
 //!                 what the mock itself costs.
 
+mod http;
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -184,6 +186,7 @@ fn main() {
     let n = |k: &str| spec[k].as_u64().unwrap_or(1) as usize;
     let text = json!({"text": "x".repeat(spec["arg_bytes"].as_u64().unwrap_or(100) as usize)});
     match spec["op"].as_str().expect("op") {
+        _ if servers[0]["url"].is_string() => http::run(&spec, bare, &text),
         "list" if !bare => return spawn_and_exit(servers),
         "list" => {
             let peers = connect_and_list(servers);
