@@ -26,6 +26,18 @@ fn every_stream_of_the_corpus_is_framed_alike_however_it_is_cut() {
     assert!(replay("lines", tidegate_sim::fuzz::lines) > 0);
 }
 
+/// G44.
+#[test]
+fn every_stream_of_events_of_the_corpus_says_the_same_however_it_is_cut() {
+    assert!(replay("sse", tidegate_sim::fuzz::sse) > 0);
+    assert!(replay("session", tidegate_sim::fuzz::session) > 0);
+}
+
+#[test]
+fn every_head_of_the_corpus_means_what_it_says() {
+    assert!(replay("http_head", tidegate_sim::fuzz::http_head) > 0);
+}
+
 #[test]
 fn every_message_of_the_corpus_is_read_as_a_general_parser_reads_it() {
     assert!(replay("rpc", tidegate_sim::fuzz::rpc) > 0);
