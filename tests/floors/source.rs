@@ -4,8 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that git ignores, or that hold bytes rather than text.
-const SKIPPED: [&str; 8] =
-    [".git", "target", "node_modules", ".servers", ".tools", "artifacts", "corpus", "__pycache__"];
+const SKIPPED: [&str; 9] = [
+    ".git",
+    "target",
+    "node_modules",
+    ".servers",
+    ".interop",
+    ".tools",
+    "artifacts",
+    "corpus",
+    "__pycache__",
+];
 
 /// One file as text.
 pub(crate) struct Source {
@@ -86,8 +95,10 @@ pub(crate) fn sources(folder: &str) -> Vec<Source> {
     let mut found = Vec::new();
     collect(&root().join(folder), &mut found);
     found.retain(|source| source.path.ends_with(".rs"));
-    // Measuring programs with a peer's SDK in them: a workspace and a style of their own.
-    found.retain(|source| !source.path.starts_with("tests/bench/"));
+    // Programs with a peer's SDK in them: a workspace and a style of their own.
+    for own in ["tests/bench/", "tests/interop/rust/"] {
+        found.retain(|source| !source.path.starts_with(own));
+    }
     assert!(!found.is_empty(), "no sources in {folder}");
     found
 }

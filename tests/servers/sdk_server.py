@@ -1,4 +1,4 @@
-"""A server of the Python SDK over HTTP: sdk_server.py {streamable-http|sse} PORT [json]."""
+"""A server of the Python SDK: sdk_server.py stdio, or {streamable-http|sse} PORT [json]."""
 
 import sys
 
@@ -22,6 +22,18 @@ async def count(steps: int, pause: float, ctx: Context) -> str:
     return f"counted to {steps}"
 
 
-transport, port, *more = sys.argv[1:]
+@server.resource("note://one")
+def note() -> str:
+    return "one"
+
+
+@server.prompt()
+def greet(name: str) -> str:
+    return f"Greet {name}."
+
+
+transport, *more = sys.argv[1:]
 options = {"json_response": True} if "json" in more else {}
-server.run(transport, host="127.0.0.1", port=int(port), **options)
+if transport != "stdio":
+    options |= {"host": "127.0.0.1", "port": int(more[0])}
+server.run(transport, **options)

@@ -1,0 +1,41 @@
+//! Our client beside servers of the official SDKs, in each revision, as a table in Markdown.
+//!
+//! `interop [SERVER…]`. Each cell is a server started anew, listed, called, listened to while it
+//! counts, told to stop in the middle, asked for resources and prompts, and killed and used again.
+//! `→` says which revision a server chose in the place of the one that was offered.
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+
+mod servers;
+mod trial;
+
+use std::env;
+use std::process::ExitCode;
+
+use tidegate_core::wire::dialect::Revision;
+
+use servers::{ALL, Server};
+use trial::{Verdict, trial};
+
+fn main() -> ExitCode {
+    let wanted: Vec<String> = env::args().skip(1).collect();
+    let wanted = |server: &&Server| wanted.is_empty() || wanted.iter().any(|it| it == server.name);
+    let revisions = Revision::ALL.map(Revision::as_str);
+    println!("| server | SDK | {} |", revisions.join(" | "));
+    println!("|---|---|{}", "---|".repeat(revisions.len()));
+    let mut failures = Vec::new();
+    for server in ALL.iter().filter(wanted) {
+        let cells = Revision::ALL.map(|revision| match trial(*server, revision) {
+            Verdict::Works => "works".to_owned(),
+            Verdict::Speaks(other) => format!("→ {other}"),
+            Verdict::Fails(step, why) => {
+                failures.push(format!("{} {revision} {step}: {why}", server.name));
+                format!("**{step} fails**")
+            }
+        });
+        println!("| {} | {} | {} |", server.name, server.sdk, cells.join(" | "));
+    }
+    for failure in &failures {
+        println!("\n{failure}");
+    }
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
