@@ -309,7 +309,7 @@ fn a_question_ends_with_the_call_in_whose_course_it_is_asked() {
 #[test]
 fn what_a_server_asks_beside_its_calls_belongs_to_none() {
     let mut play = calling();
-    play.head(3, 200, EVENTS).body(3, &event(&form("7")));
+    play.head(2, 200, EVENTS).body(2, &event(&form("7")));
     assert!(matches!(inquired(&play)[..], [(0, None, _)]));
     play.host(Request::Cancel { call: CallId::new(1) });
     assert_eq!(ended(&play), []);
