@@ -99,7 +99,7 @@ impl Server {
     /// Whether it offers this tool, while it is ready.
     #[must_use]
     pub fn offers(&self, tool: &str) -> bool {
-        matches!(&self.phase, Phase::Ready { tools, .. } if tools.index.contains_key(tool))
+        matches!(&self.phase, Phase::Ready { tools, .. } if tools.has(tool))
     }
 
     /// Whether the handshake is done and the connection stands.

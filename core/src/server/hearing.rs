@@ -357,23 +357,57 @@ impl Server {
 impl Tools {
     /// The first of two tools with one name stays; the names are the server's only handle.
     pub(super) fn new(
-        tools: Vec<mcp::ToolDef>,
+        mut tools: Vec<mcp::ToolDef>,
         server: &crate::id::ServerName,
         signals: &mut Vec<Signal>,
     ) -> Self {
-        let mut kept: Vec<mcp::ToolDef> = Vec::with_capacity(tools.len());
-        let mut index = alloc::collections::BTreeMap::new();
-        for tool in tools {
-            if index.contains_key(&tool.name) {
-                let message = alloc::format!("tool {:?} is listed twice", Quoted(&tool.name));
-                signals.push(Signal::Found(problem(server, Category::InvalidTool, &message)));
-                continue;
-            }
-            index.insert(tool.name.clone(), kept.len());
-            kept.push(tool);
+        let mut by_name = in_order_of_names(&tools);
+        let repeated = repeated(&mut by_name, &tools);
+        if !repeated.is_empty() {
+            let mut places = 0..;
+            tools.retain(|tool| {
+                let again = places.next().is_some_and(|at| repeated.binary_search(&at).is_ok());
+                if again {
+                    let message = alloc::format!("tool {:?} is listed twice", Quoted(&tool.name));
+                    signals.push(Signal::Found(problem(server, Category::InvalidTool, &message)));
+                }
+                !again
+            });
+            by_name = in_order_of_names(&tools);
         }
-        Self { list: Arc::from(kept), index }
+        Self { list: Arc::from(tools), by_name }
     }
+
+    /// Whether there is a tool with this name.
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.by_name.binary_search_by_key(&Some(tool), |at| name_at(&self.list, *at)).is_ok()
+    }
+}
+
+fn name_at(tools: &[mcp::ToolDef], at: usize) -> Option<&str> {
+    tools.get(at).map(|tool| tool.name.as_str())
+}
+
+/// The places in a list in the order of the names that stand there, equal ones in the order of
+/// the list.
+fn in_order_of_names(tools: &[mcp::ToolDef]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..tools.len()).collect();
+    places.sort_by(|a, b| name_at(tools, *a).cmp(&name_at(tools, *b)));
+    places
+}
+
+/// Takes out the places whose name stands in an earlier one; which they are, in order.
+fn repeated(by_name: &mut Vec<usize>, tools: &[mcp::ToolDef]) -> Vec<usize> {
+    let mut repeated = Vec::new();
+    by_name.dedup_by(|at, first| {
+        let same = name_at(tools, *at) == name_at(tools, *first);
+        if same {
+            repeated.push(*at);
+        }
+        same
+    });
+    repeated.sort_unstable();
+    repeated
 }
 
 fn problem(server: &crate::id::ServerName, category: Category, message: &str) -> Problem {

@@ -31,7 +31,6 @@ mod tail;
 mod talk;
 mod watch;
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -140,7 +139,8 @@ enum Phase {
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 struct Tools {
     list: Arc<[ToolDef]>,
-    index: BTreeMap<String, usize>,
+    /// The places in the list, in the order of the names that stand there.
+    by_name: Vec<usize>,
 }
 
 /// Why an attempt is being stopped.

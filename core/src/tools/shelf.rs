@@ -12,6 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::canon::Fingerprint;
 use crate::config::ToolFilter;
 use crate::error::{Category, Problem, Severity};
 use crate::hub::policy::Names;
@@ -35,8 +36,9 @@ pub struct Shelf {
     /// Where each server stands in the order, and how many tools each place has.
     places: BTreeMap<ServerName, usize>,
     counts: Vec<usize>,
-    /// How many tools would have each name.
-    holders: BTreeMap<String, usize>,
+    /// How many tools would have each name, by its fingerprint: two names that shared one would
+    /// only be compared for nothing.
+    holders: BTreeMap<Fingerprint, usize>,
     /// How many names more than one tool would have.
     shared: usize,
 }
@@ -163,7 +165,7 @@ impl Shelf {
         let names: Vec<String> = defs.iter().map(|def| self.bare(offer.server, def)).collect();
         let mut alone = true;
         for name in &names {
-            let holders = self.holders.entry(name.clone()).or_insert(0);
+            let holders = self.holders.entry(Fingerprint::of(name.as_bytes())).or_insert(0);
             *holders += 1;
             alone &= *holders == 1;
             self.shared += usize::from(*holders == 2);
@@ -180,7 +182,7 @@ impl Shelf {
             filter: offer.filter.clone(),
             defs,
             worth: offer.worth.clone(),
-            tools: tools.into_iter().map(Arc::new).collect(),
+            tools: shared(tools),
             problems,
         };
         self.kept.insert(offer.server.clone(), kept);
@@ -189,7 +191,7 @@ impl Shelf {
     fn forget(&mut self, server: &ServerName) -> Vec<Arc<Tool>> {
         let Some(kept) = self.kept.remove(server) else { return Vec::new() };
         for def in kept.defs.iter() {
-            let name = self.bare(server, def);
+            let name = Fingerprint::of(self.bare(server, def).as_bytes());
             if let Some(holders) = self.holders.get_mut(&name) {
                 *holders -= 1;
                 self.shared -= usize::from(*holders == 1);
@@ -221,7 +223,7 @@ impl Shelf {
         if self.shared > 0 {
             let slices: Vec<Slice<'_>> = parts().map(|(name, kept)| kept.slice(name)).collect();
             let (tools, problems) = catalog::derive(self.names, &slices);
-            return (Some(Change::Whole(tools.into_iter().map(Arc::new).collect())), problems);
+            return (Some(Change::Whole(shared(tools))), problems);
         }
         // No two tools would share a name: each server's part stands for itself.
         let tools = parts().flat_map(|(_, kept)| kept.tools.iter().cloned()).collect();
@@ -244,6 +246,13 @@ impl Worth {
             Self::Failed(reason) => SliceState::Failed(reason.as_str()),
         }
     }
+}
+
+/// The tools, each to be had by many. Collecting them would keep the room of what they were.
+fn shared(tools: Vec<Tool>) -> Vec<Arc<Tool>> {
+    let mut shared = Vec::with_capacity(tools.len());
+    shared.extend(tools.into_iter().map(Arc::new));
+    shared
 }
 
 /// The tools of an offer that its definition wants, and what is said of the others.
