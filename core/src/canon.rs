@@ -26,13 +26,14 @@ fn write(value: &Value, out: &mut String) {
             let mut entries: Vec<_> = map.iter().collect();
             entries.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
             separated(out, '{', '}', entries, |out, (key, value)| {
-                scalar(&Value::String(key.clone()), out);
+                string(key, out);
                 out.push(':');
                 write(value, out);
             });
         }
         Value::Array(items) => separated(out, '[', ']', items, |out, item| write(item, out)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => scalar(value, out),
+        Value::String(text) => string(text, out),
+        Value::Null | Value::Bool(_) | Value::Number(_) => formatted(value, out),
     }
 }
 
@@ -53,9 +54,19 @@ fn separated<T>(
     out.push(close);
 }
 
-fn scalar(value: &Value, out: &mut String) {
+fn formatted(value: &Value, out: &mut String) {
     // Writing into a `String` cannot fail.
     let _ = write!(out, "{value}");
+}
+
+fn string(text: &str, out: &mut String) {
+    if text.bytes().any(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) {
+        return formatted(&Value::from(text), out);
+    }
+    // Nearly all are plain.
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// 128 bits that stand for a text.

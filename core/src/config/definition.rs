@@ -5,6 +5,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -46,8 +47,9 @@ pub struct Definition {
     #[serde(default)]
     pub variables: Variables,
     /// What stands for variables of the tool itself: `workspaceFolder`, `CLAUDE_PLUGIN_ROOT`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub constants: BTreeMap<String, String>,
+    /// All definitions of a file share them.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub constants: Arc<BTreeMap<String, String>>,
     /// What the file says of the values that are asked for in it, by their ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub inputs: BTreeMap<String, Input>,
@@ -56,6 +58,10 @@ pub struct Definition {
     pub overlay: bool,
     /// Where it stands.
     pub source: SourceRef,
+}
+
+fn is_empty(constants: &Arc<BTreeMap<String, String>>) -> bool {
+    constants.is_empty()
 }
 
 /// Which of a server's tools are wanted, by the names the server gives them.
@@ -222,7 +228,7 @@ impl Definition {
             tools: ToolFilter::default(),
             auto_approve: Vec::new(),
             variables: Variables::None,
-            constants: BTreeMap::new(),
+            constants: Arc::default(),
             inputs: BTreeMap::new(),
             overlay: false,
             source,

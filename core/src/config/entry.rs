@@ -7,6 +7,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::auth;
@@ -32,7 +33,7 @@ pub(super) struct Place<'a> {
     pub(super) section: &'a str,
     pub(super) level: Level,
     /// See [`constants`].
-    pub(super) constants: &'a BTreeMap<String, String>,
+    pub(super) constants: &'a Arc<BTreeMap<String, String>>,
 }
 
 /// Reads one entry; `None` if its name cannot be a server's, or if it is no server.
@@ -75,7 +76,7 @@ pub(super) fn read(
     let members = &*flattened(members, place.dialect);
     unknown_fields(members, place.dialect, &prefix, &server, report);
     definition.variables = place.dialect.variables;
-    definition.constants = place.constants.clone();
+    definition.constants = Arc::clone(place.constants);
     definition.overlay = place.dialect.overlays && is_overlay(members, place.dialect);
     // What an overlay lacks is said where nothing is under it.
     let mut unheard = Report::of(report.file);
@@ -115,8 +116,7 @@ impl<'t, 'a> Found<'t, 'a> {
     /// The field under each of its names, in the order of preference.
     pub(super) fn all(&self, wanted: Field) -> impl Iterator<Item = &'t Member<'a>> + use<'t, 'a> {
         let members = self.members;
-        let names = self.dialect.names().filter(move |(_, field)| *field == wanted);
-        names.filter_map(move |(name, _)| last(members, name))
+        self.dialect.names_of(wanted).filter_map(move |name| last(members, name))
     }
 }
 

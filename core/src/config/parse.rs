@@ -6,6 +6,7 @@ use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::definition::Definition;
@@ -296,7 +297,7 @@ fn definitions(
     };
     let inside: Vec<&[String]> = sections.iter().map(|section| &*section.keys).collect();
     repeated_keys(members, &mut Vec::new(), &inside, report);
-    let constants = &entry::constants(source, dialect, surroundings);
+    let constants = &Arc::new(entry::constants(source, dialect, surroundings));
     for section in &sections {
         // In the files of others a key that nobody reads is theirs.
         if !section.path.is_empty() && tool.is_own() {

@@ -80,9 +80,24 @@ impl Dialect {
 
     /// Every name of a field, those of the tool first.
     pub(in crate::config) fn names(&self) -> impl Iterator<Item = (&'static str, Field)> {
+        self.among(|_| true)
+    }
+
+    /// Every name of one field, those of the tool first.
+    pub(in crate::config) fn names_of(&self, wanted: Field) -> impl Iterator<Item = &'static str> {
+        self.among(move |field| field == wanted).map(|(name, _)| name)
+    }
+
+    fn among(
+        &self,
+        wanted: impl Fn(Field) -> bool + Copy,
+    ) -> impl Iterator<Item = (&'static str, Field)> {
         let own = self.fields;
         let replaced = move |name: &str| own.iter().any(|(own, _)| *own == name);
-        own.iter().copied().chain(STANDARD.iter().copied().filter(move |(name, _)| !replaced(name)))
+        // The cheap question first: it is asked of each field of each entry.
+        let standard =
+            STANDARD.iter().filter(move |(name, field)| wanted(*field) && !replaced(name));
+        own.iter().filter(move |(_, field)| wanted(*field)).chain(standard).copied()
     }
 }
 

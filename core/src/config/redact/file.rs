@@ -341,8 +341,7 @@ fn first<'t, 'a>(
     wanted: Field,
     dialect: &'static Dialect,
 ) -> Option<&'t Member<'a>> {
-    let names = dialect.names().filter(|(_, field)| *field == wanted);
-    names.map(|(name, _)| name).find_map(|name| last(members, name))
+    dialect.names_of(wanted).find_map(|name| last(members, name))
 }
 
 /// Whether a member is the one that counts for its field.
