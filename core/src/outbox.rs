@@ -8,6 +8,9 @@ use alloc::collections::VecDeque;
 use crate::command::Command;
 use crate::event::Event;
 
+/// How many places an empty queue keeps: the start of many servers is not what is usual.
+const KEPT: usize = 16;
+
 /// What the machine has to say and nobody has fetched yet.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
@@ -28,12 +31,12 @@ impl Outbox {
 
     /// The oldest order, if any.
     pub fn next_command(&mut self) -> Option<Command> {
-        self.commands.pop_front()
+        next(&mut self.commands)
     }
 
     /// The oldest piece of news, if any.
     pub fn next_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        next(&mut self.events)
     }
 
     /// Whether nothing is queued.
@@ -41,4 +44,12 @@ impl Outbox {
     pub fn is_empty(&self) -> bool {
         self.commands.is_empty() && self.events.is_empty()
     }
+}
+
+fn next<T>(queue: &mut VecDeque<T>) -> Option<T> {
+    let next = queue.pop_front();
+    if next.is_none() {
+        queue.shrink_to(KEPT);
+    }
+    next
 }

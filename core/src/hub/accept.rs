@@ -145,10 +145,11 @@ impl Hub {
 }
 
 /// The wire has one message a line, and JSON has no line ends but as white space.
-fn one_line(json: Json) -> Json {
-    if json.as_str().contains(['\n', '\r']) {
-        Json::new(json.as_str().replace(['\n', '\r'], " "))
-    } else {
-        json
+fn one_line(value: Json) -> Json {
+    if json::line_end(value.as_str()).is_none() {
+        return value;
     }
+    let mut line = String::with_capacity(value.as_str().len());
+    json::push_value(&mut line, value.as_str());
+    Json::new(line)
 }

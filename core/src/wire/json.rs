@@ -15,7 +15,7 @@ mod text;
 
 pub use outline::Outline;
 pub use scan::{Array, Object, Scanner};
-pub use text::{push_quoted, push_value, quoted_len};
+pub use text::{line_end, push_quoted, push_value, quoted_len};
 
 /// How deep any text may nest, whatever bound is asked for: as deep as `serde_json` reads, which
 /// is what most hosts will read the parts with.

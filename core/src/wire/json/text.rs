@@ -133,10 +133,17 @@ const fn escape_of(byte: u8) -> Escape {
 /// Appends a JSON value on one line: its line ends, which can only be white space between
 /// tokens, become spaces, so that its length stays the same.
 pub fn push_value(out: &mut String, json: &str) {
-    for (n, piece) in json.split(['\n', '\r']).enumerate() {
-        if n > 0 {
-            out.push(' ');
-        }
-        out.push_str(piece);
+    let mut rest = json;
+    while let Some((line, more)) = line_end(rest).and_then(|at| rest.split_at_checked(at)) {
+        out.push_str(line);
+        out.push(' ');
+        rest = more.get(1..).unwrap_or_default();
     }
+    out.push_str(rest);
+}
+
+/// Where the first line ends.
+#[must_use]
+pub fn line_end(json: &str) -> Option<usize> {
+    memchr::memchr2(b'\n', b'\r', json.as_bytes())
 }
