@@ -51,7 +51,8 @@ pub struct Limits {
     pub shell_ms: u64,
     /// How many servers may be defined at once. Default 20,000.
     pub servers: usize,
-    /// How long a tool cache entry is valid. Default 30 days.
+    /// How long a tool cache entry is valid, in milliseconds. Default 30 days; with 0 there is no
+    /// cache, and nothing is read from one or written to it.
     pub cache_ms: u64,
     /// How long a connection for one HTTP exchange may take to be made, in milliseconds, if that
     /// is less than the server has to start. Default 10 s.

@@ -89,6 +89,9 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
     if inquirer.is_none() {
         options.services = Services::default();
     }
+    if cache_dir.is_none() {
+        options.limits.cache_ms = 0;
+    }
     let inbox = Arc::new(Inbox::new());
     let early_end = Arc::new(EarlyEnd::new(Arc::clone(&inbox)));
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&early_end)));

@@ -96,9 +96,15 @@ fn decode(
 }
 
 impl Hub {
+    /// Whether lists are stored at all.
+    pub(super) fn has_cache(&self) -> bool {
+        self.options.setting.limits.cache_ms > 0
+    }
+
     /// Asks for the stored list of a server that is on its way, once.
     pub(super) fn ask_cache(&mut self, name: &ServerName, out: &mut Outbox) {
-        let Some(slot) = self.slots.get_mut(name) else { return };
+        let has_cache = self.has_cache();
+        let Some(slot) = self.slots.get_mut(name).filter(|_| has_cache) else { return };
         if slot.is_connecting() && slot.cached == Cached::Unknown {
             let read = ReadId::new(self.next_read.next());
             slot.cached = Cached::Asking(read);

@@ -160,13 +160,16 @@ impl Hub {
 
     /// A list of tools came: it is offered and stored.
     fn tools_listed(&mut self, name: &ServerName, out: &mut Outbox) {
+        let has_cache = self.has_cache();
         let Some(slot) = self.slots.get_mut(name) else { return };
         let Some(tools) = slot.server.as_ref().and_then(Server::tools).cloned() else { return };
         self.touched.insert(name.clone());
-        let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
-        let content = cache::encode(name, fingerprint, &tools).into_bytes().into();
+        if has_cache {
+            let Identity { fingerprint, key } = slot.identity(&self.options.setting.cwd);
+            let content = cache::encode(name, fingerprint, &tools).into_bytes().into();
+            out.command(Command::WriteCache { key, content });
+        }
         slot.live = Some(tools);
-        out.command(Command::WriteCache { key, content });
     }
 
     fn failed(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {

@@ -67,6 +67,22 @@ fn a_pending_server_without_a_cached_list_is_waited_for() {
     assert_eq!((play.report().elapsed_ms, play.report().connected.len()), (3_000, 2));
 }
 
+/// Where nothing is cached, nothing is read from a cache and nothing written to it.
+#[test]
+fn without_a_cache_a_pending_server_is_waited_for_and_nobody_is_asked() {
+    let config = r#"{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"}}}"#;
+    let mut options = Options::new("/project", vec![Source::inline("test", config)]);
+    options.limits.cache_ms = 0;
+    let mut play = Play::with(options);
+    play.start().opened(0).connect(1).sleep(3_000);
+    assert!(!play.gate_is_open());
+    play.answers(0, 1, HELLO).answers(0, 2, ECHO);
+    assert_eq!((play.report().elapsed_ms, play.report().connected.len()), (3_000, 2));
+    assert!(play.take_commands().iter().all(|command| {
+        !matches!(command, Command::ReadCache { .. } | Command::WriteCache { .. })
+    }));
+}
+
 /// Seed 4.5, last row; F-003, G31.
 #[test]
 fn a_server_that_never_answers_fails_at_its_own_limit_with_its_stage() {
