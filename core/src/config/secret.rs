@@ -4,14 +4,20 @@
 //! secret is only hidden from traces and left out of fingerprints, never from a server. Looking
 //! at a text whose secrets were replaced by [placeholders](is_placeholder) finds exactly those.
 
-use alloc::borrow::Cow;
+mod placeholder;
+mod token;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use super::variables;
 use super::words::{self, Word};
+use placeholder::{holes, placeholders, veiled, without_placeholders};
+use token::tokens;
+
+pub(super) use placeholder::is_placeholder;
+pub(super) use token::is_token;
 
 /// What the name of an option, a variable, a header or a parameter has in it if its value is a
 /// secret.
@@ -29,63 +35,6 @@ const NAMES: [&str; 12] = [
     "signature",
     "dsn",
 ];
-
-/// How tokens of well-known services start.
-const PREFIXES: [&str; 46] = [
-    "sk-",
-    "sk_",
-    "pk_",
-    "rk_",
-    "whsec_", // OpenAI, Anthropic, Stripe and who follows them
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "glptt-",
-    "gldt-", // forges
-    "xox",
-    "xapp-",
-    "ATATT",
-    "ATCTT",
-    "lin_api_",
-    "ntn_",
-    "secret_",
-    "figd_", // where people work
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "GOCSPX-",
-    "ya29",
-    "dop_v1_",
-    "EAAC", // clouds
-    "hf_",
-    "gsk_",
-    "xai-",
-    "r8_",
-    "nvapi-",
-    "pplx-",
-    "tvly-", // models and search
-    "npm_",
-    "pypi-",
-    "dckr_pat_",
-    "rubygems_", // registries
-    "shpat_",
-    "shpss_",
-    "sntrys_",
-    "sntryu_",
-    "phx_", // shops and watchers
-    "eyJ",  // any JSON Web Token
-];
-
-/// The shortest token with such a start, in bytes.
-const TOKEN_MIN: usize = 16;
-/// The shortest run of letters and digits that may be random, in bytes: 120 bits as base64.
-const RANDOM_MIN: usize = 20;
-/// The shortest run of hexadecimal digits that may be random: 128 bits.
-const HEX_MIN: usize = 32;
 
 /// Replaces the secrets in the arguments of a program.
 pub(super) fn in_arguments<'a>(
@@ -138,11 +87,6 @@ pub(super) fn in_address(url: &str, mut put: impl FnMut(&str) -> String) -> Stri
     replaced(url, &addresses(url), &mut put)
 }
 
-/// Whether a text is a secret as a whole, whatever it is for.
-pub(super) fn is_token(text: &str) -> bool {
-    tokens(text).first().is_some_and(|range| *range == (0..text.len()))
-}
-
 /// Whether some arguments have a secret in them.
 pub(super) fn is_in_any<'a>(args: impl IntoIterator<Item = &'a str>) -> bool {
     let mut found = false;
@@ -151,31 +95,6 @@ pub(super) fn is_in_any<'a>(args: impl IntoIterator<Item = &'a str>) -> bool {
         String::new()
     });
     found
-}
-
-/// Whether a text is what a [`Redactor`](super::redact::Redactor) puts for a secret, and which
-/// number it has.
-pub(super) fn is_placeholder(text: &str) -> Option<u64> {
-    if let Some(number) = text.strip_suffix("e-99") {
-        return digits(number);
-    }
-    let (number, length) = placeholder(text)?;
-    (length == text.len()).then_some(number)
-}
-
-/// The number and the length of the placeholder that a text starts with: `<secret 1>`, or
-/// `<secret 1 ${NAME}>` with the variables in what it stands for.
-fn placeholder(text: &str) -> Option<(u64, usize)> {
-    let inside = text.strip_prefix("<secret ")?;
-    let inside = inside.get(..inside.find('>')?)?;
-    let (number, names) = inside.split_once(' ').unwrap_or((inside, ""));
-    let named = names.is_empty() != inside.contains(' ') && variables::kept(names) == names;
-    Some((digits(number).filter(|_| named)?, "<secret ".len() + inside.len() + 1))
-}
-
-fn digits(number: &str) -> Option<u64> {
-    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    if digits { number.parse().ok() } else { None }
 }
 
 fn replaced(text: &str, ranges: &[Range<usize>], put: &mut impl FnMut(&str) -> String) -> String {
@@ -195,12 +114,12 @@ fn replaced(text: &str, ranges: &[Range<usize>], put: &mut impl FnMut(&str) -> S
 
 /// The secrets in one argument that is no value of the option before it.
 fn argument(arg: &str) -> Vec<Range<usize>> {
-    let scheme = arg.find("://").unwrap_or(arg.len());
+    let (veiled, names) = (veiled(arg), without_placeholders(arg));
+    let scheme = veiled.find("://").unwrap_or(arg.len());
     let mut found = Vec::new();
     // `--api-key=…`, `--env=API_KEY=…`, `Authorization: Bearer …`
     let mut start = 0;
-    let names = without_placeholders(arg);
-    for (at, separator) in names.match_indices(['=', ':']).take_while(|(at, _)| *at < scheme) {
+    for (at, separator) in veiled.match_indices(['=', ':']).take_while(|(at, _)| *at < scheme) {
         let (name, value) = (names.get(start..at), arg.get(at + 1..).unwrap_or_default());
         if name.is_some_and(is_telling) {
             let blank = value.len() - value.trim_start().len();
@@ -217,130 +136,43 @@ fn argument(arg: &str) -> Vec<Range<usize>> {
 /// The secrets of the address in a text, and everything that is a secret wherever it stands.
 fn addresses(text: &str) -> Vec<Range<usize>> {
     let mut found = placeholders(text);
+    let veiled = veiled(text);
     let mut host = 0..0;
-    if let Some(scheme) = text.find("://") {
+    if let Some(scheme) = veiled.find("://") {
         let start = scheme + 3;
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = veiled.get(start..).unwrap_or_default();
         let end = start + rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let authority = text.get(start..end).unwrap_or_default();
+        let authority = veiled.get(start..end).unwrap_or_default();
         let user = authority.rfind('@').unwrap_or(0);
         found.push(start..start + user);
-        found.extend(parameters(text, end));
         host = start..end;
     }
-    found.extend(tokens(text).into_iter().filter(|token| !host.contains(&token.start)));
+    found.extend(parameters(text, &veiled, host.end));
+    found.extend(tokens(&veiled).into_iter().filter(|token| !host.contains(&token.start)));
+    for default in holes(text).into_iter().filter_map(|hole| hole.default) {
+        let inside = argument(text.get(default.clone()).unwrap_or_default()).into_iter();
+        found.extend(inside.map(|it| default.start + it.start..default.start + it.end));
+    }
     found.sort_by_key(|range| (range.start, Reverse(range.end)));
     found
 }
 
 /// The values of telling parameters in the query from `at` on.
-fn parameters(text: &str, at: usize) -> Vec<Range<usize>> {
+fn parameters(text: &str, veiled: &str, at: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let text = without_placeholders(text);
-    let rest = text.get(at..).unwrap_or_default();
+    let names = without_placeholders(text);
+    let rest = veiled.get(at..).unwrap_or_default();
     let Some(query) = rest.find('?') else { return found };
     let mut start = at + query + 1;
-    for parameter in text.get(start..).unwrap_or_default().split(['&', '#']) {
+    for parameter in veiled.get(start..).unwrap_or_default().split(['&', '#']) {
         if let Some((name, _)) = parameter.split_once('=')
-            && is_telling(name)
+            && names.get(start..start + name.len()).is_some_and(is_telling)
         {
             found.push(start + name.len() + 1..start + parameter.len());
         }
         start += parameter.len() + 1;
     }
     found
-}
-
-fn placeholders(text: &str) -> Vec<Range<usize>> {
-    // Nearly no text has one, and a character is found with less ado than a word.
-    let starts = text.match_indices('<');
-    let range = |(start, _): (usize, &str)| {
-        let (_, length) = placeholder(text.get(start..)?)?;
-        Some(start..start + length)
-    };
-    starts.filter_map(range).collect()
-}
-
-/// The text with something that says nothing in the place of each placeholder: what was put there
-/// names no secret beside it.
-fn without_placeholders(text: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(text);
-    for range in placeholders(&text) {
-        let nothing = ".".repeat(range.len());
-        text.to_mut().replace_range(range, &nothing);
-    }
-    text
-}
-
-fn tokens(text: &str) -> Vec<Range<usize>> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let mut found = Vec::new();
-    let mut start = 0;
-    for word in text.split(|c| !is_part(c)) {
-        // Both are slices of `text`.
-        let at = start;
-        start += word.len();
-        start += text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        let known = word.len() >= TOKEN_MIN && PREFIXES.iter().any(|start| word.starts_with(start));
-        if is_variable(text, &(at..at + word.len())) {
-            continue;
-        }
-        if known {
-            found.push(at..at + word.len());
-        } else if looks_random(word) && !is_named(text, &(at..at + word.len())) {
-            let dashes = word.len() - word.trim_start_matches(['-', '_']).len();
-            found.push(at + dashes..at + word.len());
-        }
-    }
-    found
-}
-
-/// Whether a word is the name of a variable, `${NAME}`, and no value.
-fn is_variable(text: &str, word: &Range<usize>) -> bool {
-    let before = text.get(..word.start).unwrap_or_default();
-    let after = text.get(word.end..).unwrap_or_default();
-    before.ends_with("${") && after.starts_with(['}', ':'])
-}
-
-/// Whether nobody would think of such a word: a UUID, a long hexadecimal number, or letters and
-/// digits that take turns too often for a name with a version in it.
-fn looks_random(word: &str) -> bool {
-    // What could be a number would be read as one.
-    (is_uuid(word) || word.split(['-', '_']).any(is_random)) && word.parse::<f64>().is_err()
-}
-
-fn is_uuid(word: &str) -> bool {
-    let lengths = word.split('-').map(str::len);
-    lengths.eq([8, 4, 4, 4, 12])
-        && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
-}
-
-fn is_random(run: &str) -> bool {
-    let digits = run.bytes().filter(u8::is_ascii_digit).count();
-    if run.len() >= HEX_MIN && run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return (1..run.len()).contains(&digits);
-    }
-    let turns = run.as_bytes().windows(2);
-    let turns = turns.filter(|pair| {
-        let [one, other] = pair else { return false };
-        one.is_ascii_digit() != other.is_ascii_digit()
-    });
-    // In base62, every fourth letter is followed by a digit or the other way round.
-    run.len() >= RANDOM_MIN && turns.count() >= (run.len() / 7).max(4)
-}
-
-/// Whether something around a word says that it is no secret: it is a part of a path, or the
-/// digest or the commit of a package. In an address there are secrets in the path.
-fn is_named(text: &str, word: &Range<usize>) -> bool {
-    let (before, after) = (text.get(..word.start).unwrap_or_default(), text.get(word.end..));
-    if text.contains("://") {
-        return text.starts_with("git") && before.ends_with(['@', '#']);
-    }
-    let after = after.unwrap_or_default();
-    before.contains(['/', '\\'])
-        || after.starts_with(['/', '\\'])
-        || before.ends_with(['@', '#'])
-        || before.ends_with("sha256:")
 }
 
 /// Whether the value of what has this name is a secret.
@@ -413,6 +245,36 @@ mod tests {
             ("<secret 1 ${env:KEY}>: y", "*: y"),
             ("https://h/?<secret 1>=y", "https://h/?*=y"),
             ("key<secret 1>=y", "key*=*"),
+        ] {
+            assert_eq!(hidden(arg), wanted);
+        }
+    }
+
+    /// G67: what a program fills in is hidden as a whole or not at all, in the notation of any tool.
+    #[test]
+    fn no_separator_in_a_placeholder_takes_it_apart() {
+        for (arg, wanted) in [
+            ("cookie${input:region}", "cookie${input:region}"),
+            ("key${V:-a}", "key${V:-a}"),
+            ("${env:TOKEN}", "${env:TOKEN}"),
+            ("key{env:V}", "key{env:V}"),
+            ("{file:/run/key=x}/y", "{file:/run/key=x}/y"),
+            ("token-${{ secrets.A:b }}-x", "token-${{ secrets.A:b }}-x"),
+            ("--token=a${env:V}", "--token=*"),
+            ("--${KEY}=abc", "--${KEY}=*"),
+            ("https://${HOST:-a/b}/x?key=${K}&a=b", "https://${HOST:-a/b}/x?key=*&a=b"),
+            ("https://h/?x=${V:-a&key=b}", "https://h/?x=${V:-a&key=*}"),
+            ("https://${A}:${B}@h/", "https://*@h/"),
+            ("${BASE:-https://u:p@h}/x?key=abc", "${BASE:-https://*@h}/x?key=*"),
+            ("${xai-PLUGIN_ROOT_X}/a", "${xai-PLUGIN_ROOT_X}/a"),
+            ("$sk_live_0123456789abcdef/a", "*/a"),
+            // A default is text like any other, and what is not closed is no hole.
+            ("${V:-sk-0123456789abcdef}", "${V:-*}"),
+            ("${V:-token=abc}x", "${V:-token=*}x"),
+            ("${env:V:-sk-0123456789abcdef}", "${env:V:-*}"),
+            ("${sk-0123456789abcdef", "${*"),
+            ("key${V:-a", "key${V:*"),
+            ("${{key=a}", "${{key=a}"),
         ] {
             assert_eq!(hidden(arg), wanted);
         }
