@@ -17,6 +17,9 @@ pub struct Limits {
     pub nesting: usize,
     /// How much of a server's standard error is kept. Default 64 KiB, the end of it.
     pub stderr_tail_bytes: usize,
+    /// How long a server that closed one of its pipes before it was ready may take to end, which
+    /// says better why it failed than that it did so; in milliseconds. Default 100 ms.
+    pub pipe_end_ms: u64,
     /// How many pages one list may have (G37). Default 1,000.
     pub pages: usize,
     /// How many tools one server may offer. Default 10,000.
@@ -85,6 +88,7 @@ impl Default for Limits {
             message_bytes: 64 * 1024 * 1024,
             nesting: 128,
             stderr_tail_bytes: 64 * 1024,
+            pipe_end_ms: 100,
             pages: 1_000,
             tools_per_server: 10_000,
             resources_per_server: 10_000,

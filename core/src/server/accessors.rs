@@ -5,7 +5,7 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::error::{Failure, Stage};
+use crate::error::Failure;
 use crate::id::ConnId;
 use crate::time::Timestamp;
 use crate::wire::mcp::{Initialized, ToolDef};
@@ -59,15 +59,10 @@ impl Server {
             | Phase::Listing { .. } => View::Connecting,
             Phase::Ready { .. } => View::Connected,
             Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
-            Phase::Stopping { why: Why::Ending { stage, .. }, .. } => match stage {
-                Stage::Ready => View::Failed,
-                Stage::Config
-                | Stage::Resolve
-                | Stage::Spawn
-                | Stage::Initialize
-                | Stage::ListTools => View::Connecting,
-            },
-            Phase::Stopping { why: Why::Failed, .. } => View::Failed,
+            Phase::Stopping { why: Why::Ending { untold: Some(_), .. }, .. } => View::Connecting,
+            Phase::Stopping { why: Why::Ending { untold: None, .. } | Why::Failed, .. } => {
+                View::Failed
+            }
             Phase::Gone => {
                 if self.failure.is_some() {
                     View::Failed
@@ -174,6 +169,11 @@ impl Server {
             Phase::Ready { tools, live, .. } => {
                 tools.hash(state);
                 live.digest(now, state);
+            }
+            Phase::Stopping { stop, why: Why::Ending { stage, cause, untold } } => {
+                let rung = stop.deadline();
+                let untold = untold.map(|at| at.min(rung.at).since(now));
+                (stage, cause, untold, rung.at.since(now), rung.why).hash(state);
             }
             Phase::Stopping { why, .. } => why.hash(state),
             Phase::Resolving { .. } | Phase::Opening { .. } | Phase::Gone => {}

@@ -21,7 +21,7 @@ use super::channel::Step;
 use super::listing::{Listing, Turn};
 use super::live::Live;
 use super::session::Session;
-use super::stop::Stop;
+use super::stop::{Climb, Stop};
 use super::{Asked, Heard, Phase, Server, Signal, Tools, Why};
 
 impl Server {
@@ -312,17 +312,30 @@ impl Server {
         signals.push(Signal::Failed);
     }
 
-    /// The first rung has passed and the process that closed its pipe still runs: that it did
-    /// is the failure.
-    pub(super) fn tell_ending(&mut self, now: Timestamp, signals: &mut Vec<Signal>) {
-        if let Phase::Stopping { why, .. } = &mut self.phase
-            && let Why::Ending { stage, cause } = why
-        {
-            let (stage, cause) = (*stage, cause.clone());
-            *why = Why::Failed;
-            if self.failure.is_none() {
+    /// What is due of a stop: that a pipe ended is told as the failure, since its process still
+    /// runs, and after the first rung for good; or the next rung is entered.
+    pub(super) fn fire_stop(
+        &mut self,
+        now: Timestamp,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        let Phase::Stopping { stop, why } = &mut self.phase else { return };
+        let rung_passed = stop.deadline().at <= now;
+        let climb =
+            rung_passed.then(|| stop.handle_timeout(self.conn, now, &self.setting.ladder, out));
+        if let Why::Ending { stage, cause, untold } = why {
+            let untold = untold.take().map(|_| (*stage, cause.clone()));
+            if rung_passed {
+                *why = Why::Failed;
+            }
+            if let Some((stage, cause)) = untold {
                 self.fail(now, stage, cause, signals);
             }
+        }
+        if climb == Some(Climb::GaveUp) {
+            self.enter(Phase::Gone);
+            signals.push(Signal::Gone);
         }
     }
 

@@ -53,7 +53,7 @@ use listing::Listing;
 use live::{Extras, Live};
 use refresh::{Burst, ListChanged};
 use session::{Asked, Heard, Session};
-use stop::{Climb, Stop, StopLadder};
+use stop::{Stop, StopLadder};
 use tail::Tail;
 
 pub use channel::Speech;
@@ -150,9 +150,10 @@ enum Why {
     Asked,
     /// It failed, and the failure was told.
     Failed,
-    /// A pipe ended; how its process ends will say why. The failure is told when that is known
-    /// or, if it was not told yet, when the first rung of the ladder has passed.
-    Ending { stage: Stage, cause: Cause },
+    /// A pipe ended; how its process ends will say why, if it does before the first rung of the
+    /// ladder has passed. `untold`: when the end of the pipe is told as the failure at the latest,
+    /// if it was not yet.
+    Ending { stage: Stage, cause: Cause, untold: Option<Timestamp> },
 }
 
 /// How an attempt looks from outside.
@@ -273,12 +274,13 @@ impl Server {
         }
         if let Some(stage) = self.stage() {
             signals.push(Signal::Deaf);
-            if stage == Stage::Ready {
-                // It was connected and is not: that is told at once, and told again when it is
-                // known how its process ended.
+            // One that was connected and is not: that is told at once. In both cases it is told
+            // again when it is known how its process ended.
+            let untold = (stage != Stage::Ready).then(|| now.plus(self.setting.limits.pipe_end_ms));
+            if untold.is_none() {
                 self.fail(now, stage, cause.clone(), &mut signals);
             }
-            self.begin_stop(now, Why::Ending { stage, cause }, out);
+            self.begin_stop(now, Why::Ending { stage, cause, untold }, out);
         }
         signals
     }
@@ -320,13 +322,8 @@ impl Server {
         if self.fire_exchanges(now, &mut signals, out) {
             return signals;
         }
-        if let (Phase::Stopping { stop, .. }, conn) = (&mut self.phase, self.conn) {
-            let climb = stop.handle_timeout(conn, now, &self.setting.ladder, out);
-            self.tell_ending(now, &mut signals);
-            if climb == Climb::GaveUp {
-                self.enter(Phase::Gone);
-                signals.push(Signal::Gone);
-            }
+        if let Phase::Stopping { .. } = self.phase {
+            self.fire_stop(now, &mut signals, out);
         } else if let Phase::Resolving { .. } = self.phase {
             let limit_ms = deadline.at.since(self.started);
             self.fail(now, Stage::Resolve, Cause::TimedOut { limit_ms }, &mut signals);
@@ -414,6 +411,10 @@ impl Server {
             Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
             Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
             Phase::Ready { live, .. } => live.deadline(),
+            Phase::Stopping { stop, why: Why::Ending { untold: Some(at), .. } } => {
+                let told = Deadline { at: *at, why: "pipe ended" };
+                return Deadline::earlier(Some(told), Some(stop.deadline()));
+            }
             Phase::Stopping { stop, .. } => return Some(stop.deadline()),
             Phase::Gone => return None,
         };

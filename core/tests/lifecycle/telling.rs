@@ -95,29 +95,36 @@ fn last_words_without_a_line_end_are_heard_when_the_output_ends() {
     assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))), "{:?}", play.outcome(1));
 }
 
-/// L5, G36: how its process ends says why a server fails that closed its output; one that runs on
-/// past the first rung of its end has failed by that.
+/// L5, G36: how its process ends says why a server fails that closed its output while it was
+/// greeted. One that runs on fails by that soon, long before the next rung of its end, and by how
+/// it ends once more, unless that rung has passed.
 #[test]
-fn a_server_that_closes_its_output_and_runs_on_has_failed_by_that() {
-    let conn = ConnId::new(0);
-    let failed = |play: &Play| play.state("a").failure().map(|failure| failure.cause.clone());
-    for (closed_at, cause) in
-        [(999, Cause::Exited { exit: Exit::Code(3) }), (1_500, Cause::OutputClosed)]
-    {
+fn a_server_that_closes_its_output_and_runs_on_has_soon_failed_by_that() {
+    let exited = || Cause::Exited { exit: Exit::Code(3) };
+    for (closed_at, causes) in [
+        (99, vec![exited()]),
+        (999, vec![Cause::OutputClosed, exited()]),
+        (1_500, vec![Cause::OutputClosed]),
+    ] {
         let mut play = one();
-        play.start().opened(0).io(Fact::OutputEnded { conn }).sleep(999);
-        assert_eq!(failed(&play), None);
-        if closed_at > 1_000 {
-            play.sleep(1_000);
-            assert_eq!(failed(&play), Some(Cause::OutputClosed));
-            assert!(matches!(play.commands.last(), Some(Command::Terminate { .. })));
+        let conn = ConnId::new(0);
+        play.start().opened(0).io(Fact::OutputEnded { conn });
+        assert_eq!(play.take_commands().last(), Some(&Command::CloseInput { conn }));
+        assert_eq!(play.state("a"), ServerState::Connecting);
+        if closed_at > 100 {
+            play.sleep(100);
+            assert!(play.state("a").failure().is_some() && play.gate_is_open());
+            play.sleep(closed_at.min(999));
+            assert_eq!(play.take_commands(), []);
         }
         play.sleep(closed_at).closed(0, Exit::Code(3));
-        assert_eq!(failed(&play), Some(cause));
-        let told = |event: &&Event| {
-            matches!(event, Event::ServerChanged { state: ServerState::Failed { .. }, .. })
-        };
-        assert_eq!(play.events.iter().filter(told).count(), 1);
+        let told = play.events.iter().filter_map(|event| match event {
+            Event::ServerChanged { state: ServerState::Failed { failure }, .. } => {
+                Some(failure.cause.clone())
+            }
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), causes, "{closed_at}");
     }
 }
 
