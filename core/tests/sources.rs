@@ -19,7 +19,12 @@ Zed's, `servers` VS Code's, `mcp` opencode's or Crush's, TOML Codex's; else it i
 Three tools switch servers from outside of their entries: `disabledMcpServers` and `disabledMcpjsonServers` of Claude
 Code, in its settings and for each project, act on its own files and on `.mcp.json`; `mcp.allowed` and `mcp.excluded`
 in any file of Gemini CLI act on all of them; an entry of opencode that says no more than `enabled` acts on the
-definition in a weaker file of it, but no project switches on what the user switched off.
+definition in a weaker file of it, and the user's, if it switches off, on a project's in a stronger file as well.
+
+Two of them do more. Gemini CLI takes the lists of its strongest file alone, with which a project would switch on what
+the user excluded; here what any list leaves out is off, because no project switches on what the user switched off.
+opencode merges every key of an entry across its files; here one file alone says what runs, because that is what a
+person approves: an entry with a part of a definition is reported as not valid and hides nothing.
 
 `~` is the home, `<project>` the working directory, `<up>` that and every folder above it up to the repository's,
 `<above>` the latter alone,

@@ -36,28 +36,45 @@ impl Switched {
     }
 
     /// Finds for each overlay the definition that it is about: the strongest one of its tool that
-    /// is weaker than the overlay itself. `counts` tells which definitions are not left out.
+    /// is weaker than the overlay itself. What the user switches off stays off, also where a
+    /// project defines it in a stronger file. `counts` tells which definitions are not left out.
     pub(super) fn overlay(
         &mut self,
         all: &[&Definition],
         counts: impl Fn(usize) -> bool,
     ) -> BTreeMap<usize, usize> {
         let mut waiting: BTreeMap<(&ServerName, Provider), Vec<usize>> = BTreeMap::new();
+        // Definitions of projects of which the user has said nothing so far.
+        let mut unsaid: BTreeMap<(&ServerName, Provider), Vec<usize>> = BTreeMap::new();
         let mut bases = BTreeMap::new();
+        if !all.iter().any(|definition| definition.overlay) {
+            return bases;
+        }
         for (at, definition) in all.iter().enumerate().filter(|(at, _)| counts(*at)) {
             let key = (&definition.name, definition.source.provider);
             if definition.overlay {
                 waiting.entry(key).or_default().push(at);
+                let stronger = is_the_users(definition).then(|| unsaid.remove(&key)).flatten();
+                for stronger in stronger.into_iter().flatten().filter(|_| !definition.enabled) {
+                    bases.entry(at).or_insert(stronger);
+                    let file = definition.source.path.clone();
+                    self.overlays.insert(stronger, (false, file));
+                }
                 continue;
             }
+            let mut is_unsaid = !is_the_users(definition);
             for overlay in waiting.remove(&key).into_iter().flatten() {
-                bases.insert(overlay, at);
+                bases.entry(overlay).or_insert(at);
                 let Some(over) = all.get(overlay) else { continue };
-                if over.enabled && over.source.level == Level::Project && is_the_users(definition) {
+                is_unsaid &= !is_the_users(over);
+                if over.enabled && !is_the_users(over) && is_the_users(definition) {
                     continue;
                 }
                 let said = || (over.enabled, over.source.path.clone());
                 self.overlays.entry(at).or_insert_with(said);
+            }
+            if is_unsaid {
+                unsaid.entry(key).or_default().push(at);
             }
         }
         bases
@@ -84,7 +101,7 @@ impl Switched {
     }
 }
 
-/// Whether only the user can switch a definition on.
+/// Whether a definition is not a project's: only the user can switch it on.
 fn is_the_users(definition: &Definition) -> bool {
     definition.source.level != Level::Project
 }
