@@ -81,10 +81,10 @@ pub enum Command {
         /// What is to be found out.
         what: Question,
     },
-    /// Stop finding something out: its command is killed with its group, and nothing needs to be
-    /// answered any more.
+    /// An answer is of no use any more: the command that finds it out is killed with its group, and
+    /// nothing needs to be answered. What was answered already is forgotten.
     StopAsking {
-        /// What was asked.
+        /// What it is or was to be kept under.
         ask: AnswerId,
     },
     /// Start a server's process in a group of its own; answered by `Opened` or `OpenFailed`.

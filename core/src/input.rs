@@ -63,7 +63,9 @@ pub enum Request {
         server: ServerName,
     },
     /// Disconnect one server, its calls ending at once; ends with
-    /// [`Event::Done`](crate::event::Event::Done) when its process is gone.
+    /// [`Event::Done`](crate::event::Event::Done) when its process is gone. It stays disconnected,
+    /// also when its definition changes or switches it off and on, until the host asks for it by
+    /// name or it is configured again after it was removed (G14).
     Disconnect {
         /// Returned in the event.
         op: OpId,
@@ -71,8 +73,8 @@ pub enum Request {
         server: ServerName,
     },
     /// Disconnect every server; ends with [`Event::Done`](crate::event::Event::Done) when the
-    /// last process is gone. The next start connects them again, a reload does not, and until
-    /// then a file that changes starts no server, also no new one.
+    /// last process is gone. The next start connects them again, also those that were off; a reload
+    /// does not, and until then a file that changes starts no server, also no new one.
     DisconnectAll {
         /// Returned in the event.
         op: OpId,

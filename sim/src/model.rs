@@ -277,13 +277,17 @@ impl Model {
         match request {
             Request::Connect { server, .. }
             | Request::Reconnect { server, .. }
-            | Request::Restart { server, .. } => self.want(server, true),
+            | Request::Restart { server, .. } => self.want(server),
             Request::Enable { server, .. } => {
                 self.switch(server, true);
-                self.want(server, true);
+                self.want(server);
             }
             Request::Disable { server, .. } => self.switch(server, false),
-            Request::Disconnect { server, .. } => self.want(server, false),
+            Request::Disconnect { server, .. } => {
+                if let Some(server) = self.servers.get_mut(server.as_str()) {
+                    (server.wanted, server.rests) = (false, false);
+                }
+            }
             Request::Start { .. } => (self.reach, self.resting) = (Reach::Wakes, false),
             Request::Reload { .. } => self.reach = self.reach.max(Reach::Retries),
             Request::DisconnectAll { .. } => {
@@ -298,14 +302,8 @@ impl Model {
 
     /// The host disconnects every server, of which these are concerned.
     fn rest(&mut self, concerned: impl Fn(&str) -> bool) {
-        for entry in self.known.clone().iter().filter(|entry| concerned(&entry.name)) {
-            let server = self.servers.get(&entry.name);
-            let rests = server.is_some_and(|server| server.wanted || server.rests);
-            self.want(&entry.name.as_str().into(), false);
-            if let Some(server) = self.servers.get_mut(&entry.name) {
-                server.rests = rests;
-            }
-        }
+        let concerned = self.servers.iter_mut().filter(|(name, _)| concerned(name));
+        concerned.for_each(|(_, server)| server.rest());
     }
 
     /// The servers that are known and switched on.
@@ -333,23 +331,21 @@ impl Model {
         !decided && target.is_some()
     }
 
-    fn want(&mut self, name: &ServerName, wanted: bool) {
+    /// The host wants it to run. One that is off is refused, and nothing comes of that.
+    fn want(&mut self, name: &ServerName) {
         let entry = self.known.iter().find(|entry| entry.name == name.as_str());
         if let (Some(server), Some(entry)) = (self.servers.get_mut(name.as_str()), entry)
             && server.is_on(entry)
         {
-            server.wanted = wanted;
-            server.rests = false;
-            server.lost &= !wanted;
+            (server.wanted, server.rests, server.lost) = (true, false, false);
         }
     }
 
     fn switch(&mut self, name: &ServerName, on: bool) {
-        let entry = self.known.iter().find(|entry| entry.name == name.as_str());
-        if let (Some(server), Some(entry)) = (self.servers.get_mut(name.as_str()), entry) {
-            // Switched off, it forgets that the host had disconnected it.
-            server.wanted |= !on || !server.is_on(entry);
+        if let Some(server) = self.servers.get_mut(name.as_str()) {
             server.switch = Some(on);
+            server.wanted |= on;
+            server.rests &= !on;
         }
     }
 

@@ -90,6 +90,14 @@ impl Reading {
     }
 }
 
+/// What only a person reads of it stays out.
+#[cfg(feature = "_explore")]
+impl core::hash::Hash for Reading {
+    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
+        (&self.definitions, &self.disabled, &self.switches, &self.further).hash(state);
+    }
+}
+
 /// What a file says, as if no variable were set; see [`found_in`].
 #[must_use]
 pub fn found(source: &Source, origin: Option<&str>, found: &Found) -> Reading {

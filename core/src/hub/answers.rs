@@ -2,7 +2,8 @@
 //!
 //! Floor 4. Each distinct question is asked at most once per answer and never twice at once,
 //! however many servers need it (G66). What failed is asked again by the next attempt. An
-//! attempt waits within its own connect limit; a command has a limit of its own as well.
+//! attempt waits within its own connect limit; a command has a limit of its own as well. What no
+//! definition asks for any more is forgotten, so that no secret is kept for nothing.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -139,6 +140,32 @@ impl Hub {
     /// An attempt is over before its server was started: nothing waits for its answers.
     pub(super) fn stop_resolving(&mut self, name: &ServerName) {
         self.answers.let_go(name);
+    }
+
+    /// The configuration changed: forgets what no definition asks for any more, and stops finding
+    /// it out.
+    pub(super) fn forget_answers(&mut self, out: &mut Outbox) {
+        let Answers { known, asked, .. } = &mut self.answers;
+        if known.is_empty() && asked.is_empty() {
+            return;
+        }
+        let slots = self.order.iter().filter_map(|name| self.slots.get(name));
+        let wanted: BTreeSet<Question> =
+            slots.flat_map(|slot| slot.definition().questions()).collect();
+        known.retain(|what, ask| {
+            let keep = wanted.contains(what);
+            if !keep {
+                out.command(Command::StopAsking { ask: *ask });
+            }
+            keep
+        });
+        asked.retain(|ask, asked| {
+            let keep = wanted.contains(&asked.what);
+            if !keep {
+                out.command(Command::StopAsking { ask: *ask });
+            }
+            keep
+        });
     }
 
     /// Nothing has to be found out any more.

@@ -14,7 +14,7 @@ use super::Hub;
 use super::losses::Losses;
 use super::ops::{Until, done};
 use super::reload::Reach;
-use super::slot::{Cached, Slot, Standing};
+use super::slot::{Cached, LetGo, Slot, Standing};
 
 /// What is asked of one server.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -115,7 +115,9 @@ impl Hub {
         if self.stopping {
             return Err(OpResult::ShuttingDown);
         }
-        self.present(name).ok_or(OpResult::UnknownServer)?.switch(true);
+        let slot = self.present(name).ok_or(OpResult::UnknownServer)?;
+        slot.switch(true);
+        slot.let_go = None;
         let reason = self.slots.get(name).and_then(|slot| self.skip(slot.definition()));
         if let Some(slot) = self.slots.get_mut(name)
             && let Standing::Off(_) = slot.standing
@@ -146,7 +148,7 @@ impl Hub {
         if !self.slots.contains_key(name) {
             return Err(OpResult::UnknownServer);
         }
-        self.disconnect_one(name, Standing::Disconnected, now, out);
+        self.let_go(name, LetGo::ByName, now, out);
         Ok(Until::Disconnect(name.clone()))
     }
 
@@ -161,29 +163,31 @@ impl Hub {
             reading.early.rest();
         }
         for name in Arc::clone(&self.order).iter() {
-            self.disconnect_one(name, Standing::Resting, now, out);
+            self.let_go(name, LetGo::WithAll, now, out);
         }
         let attempts = self.by_conn.keys().copied().collect();
         self.wait_for(op, Until::DisconnectAll(attempts));
     }
 
-    pub(super) fn disconnect_one(
+    /// Disconnects a server; one that is off is let go all the same, for the time it is on again.
+    pub(super) fn let_go(
         &mut self,
         name: &ServerName,
-        to: Standing,
+        how: LetGo,
         now: Timestamp,
         out: &mut Outbox,
     ) {
-        let at = self.slots.get(name).map(|slot| slot.standing);
-        let stays = at.filter(|at| match at {
-            Standing::Off(_) | Standing::Removed | Standing::Disconnected => true,
+        let Some(slot) = self.slots.get_mut(name) else { return };
+        slot.let_go = slot.let_go.max(Some(how));
+        let to = match slot.standing {
+            stays @ (Standing::Off(_) | Standing::Removed) => stays,
             Standing::Wanted
             | Standing::Again
             | Standing::Later(_)
             | Standing::Suspended
-            | Standing::Resting => false,
-        });
-        self.take_down(name, stays.unwrap_or(to), now, out);
+            | Standing::Disconnected => Standing::Disconnected,
+        };
+        self.take_down(name, to, now, out);
     }
 
     /// Stops a server that is not to run any more; nothing starts it again by itself (G14).
@@ -218,7 +222,6 @@ impl Hub {
             | Standing::Later(_)
             | Standing::Suspended
             | Standing::Disconnected
-            | Standing::Resting
             | Standing::Removed => Ok(slot),
         }
     }

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use super::Hub;
 use super::asks::Ask;
 use super::ops::done;
-use super::slot::Standing;
+use super::slot::{LetGo, Standing};
 
 /// What was asked and waits for the configuration that is being read, in order.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ impl Hub {
                 }
                 Waiting::Rest => {
                     for name in decided {
-                        self.disconnect_one(name, Standing::Resting, now, out);
+                        self.let_go(name, LetGo::WithAll, now, out);
                     }
                 }
             }

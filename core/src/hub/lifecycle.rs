@@ -59,6 +59,7 @@ impl Hub {
         let Some(slot) = self.slots.get_mut(name) else { return };
         let runs = slot.server.is_some();
         slot.standing = if runs { Standing::Again } else { Standing::Wanted };
+        slot.let_go = None;
         self.touched.insert(name.clone());
     }
 
@@ -203,8 +204,7 @@ impl Hub {
             | Standing::Later(_)
             | Standing::Suspended
             | Standing::Off(_)
-            | Standing::Disconnected
-            | Standing::Resting => {}
+            | Standing::Disconnected => {}
         }
     }
 }

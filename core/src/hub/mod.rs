@@ -354,7 +354,7 @@ impl Hub {
     pub fn deadline(&self) -> Option<Deadline> {
         let server = self.alarms.first().map(|(deadline, _)| *deadline);
         let retry = self.retries.first().map(|(at, _)| Deadline { at: *at, why: "reconnect" });
-        let files = self.watching.deadline(&self.options.policy.watch);
+        let files = self.files_due();
         let gates = self.gates.iter().map(Gate::deadline).fold(None, Deadline::earlier);
         let ops = self.ops.iter().map(Pending::deadline).fold(None, Deadline::earlier);
         [gates, ops, self.calls.deadline(), self.answers.deadline(), server, retry, files]

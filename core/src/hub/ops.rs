@@ -16,7 +16,7 @@ use crate::time::{Deadline, Timestamp};
 use super::Hub;
 use super::gate::Gate;
 use super::reload::Why;
-use super::slot::Standing;
+use super::slot::{LetGo, Standing};
 use super::straggler::Straggler;
 
 /// An operation that has not ended.
@@ -172,7 +172,7 @@ impl Hub {
             reading.early.shut_down(out);
         }
         for name in Arc::clone(&self.order).iter() {
-            self.disconnect_one(name, Standing::Disconnected, now, out);
+            self.let_go(name, LetGo::WithAll, now, out);
         }
     }
 

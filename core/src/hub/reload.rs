@@ -1,8 +1,8 @@
 //! Reading the configuration and following what changed.
 //!
-//! Floor 4. A read that was overtaken by a newer one is dropped, and whoever waited for it waits
-//! for the newer one: two overlapping reloads end as the second alone (G16), and each observes
-//! every change made before it was asked for (G53).
+//! Floor 4. A reading that the host overtakes with a newer one is dropped, and whoever waited for
+//! it waits for the newer one: two overlapping reloads end as the second alone (G16), and each
+//! observes every change made before it was asked for (G53). A file that changes overtakes nothing.
 
 mod further;
 mod reads;
@@ -26,7 +26,7 @@ use super::Hub;
 use super::early::Early;
 use super::losses::Losses;
 use super::ops::Report;
-use super::slot::{Cached, Slot, Standing};
+use super::slot::{Cached, LetGo, Slot, Standing};
 use super::trust::needs_approval;
 
 /// Why the configuration is read.
@@ -84,9 +84,8 @@ impl Reading {
         self.missing.iter().for_each(|(read, source)| (age(*read), source).hash(state));
         (self.reloads.len(), self.reach).hash(state);
         self.early.digest(state);
-        for part in self.parts.iter().flatten() {
-            part.definitions.hash(state);
-        }
+        self.further.hash(state);
+        self.parts.iter().flatten().for_each(|part| part.hash(state));
         (self.rules.map(&age), &self.organisation).hash(state);
         let said = |(read, said): &(ReadId, Resolved)| {
             (age(*read), said.definitions.clone(), said.forbidden.clone())
@@ -203,6 +202,7 @@ impl Hub {
         if !retries {
             self.let_rest(&decided, now, out);
         }
+        self.forget_answers(out);
         let asked = self.catch_up(early, &decided, now, out);
         skipped.extend(self.leave_out(&mut report));
         let started: Vec<ServerName> =
@@ -215,12 +215,17 @@ impl Hub {
         }
         self.arm_gates(now, &started, &skipped);
         self.arm_reloads(reloads, report);
+        self.read_changed(now, out);
     }
 
-    /// A start wants again what rests since every server was disconnected.
+    /// A start wants again what was let go with all others.
     fn wake(&mut self) {
-        for slot in self.slots.values_mut().filter(|slot| slot.standing == Standing::Resting) {
-            slot.standing = Standing::Wanted;
+        let rests = |slot: &&mut Held<Slot>| slot.let_go == Some(LetGo::WithAll);
+        for slot in self.slots.values_mut().filter(rests) {
+            slot.let_go = None;
+            if slot.standing == Standing::Disconnected {
+                slot.standing = Standing::Wanted;
+            }
         }
     }
 
@@ -228,7 +233,7 @@ impl Hub {
     fn leave_out(&self, report: &mut Report) -> Vec<(ServerName, Skip)> {
         let let_go = |name: &ServerName| match self.slots.get(name)?.standing {
             Standing::Off(reason) => Some(reason),
-            Standing::Disconnected | Standing::Resting => Some(Skip::Disconnected),
+            Standing::Disconnected => Some(Skip::Disconnected),
             Standing::Wanted
             | Standing::Again
             | Standing::Later(_)
@@ -317,7 +322,7 @@ impl Hub {
         slot.define(definition);
         match slot.standing {
             Standing::Off(reason) => skipped.push((name.clone(), reason)),
-            Standing::Disconnected | Standing::Resting | Standing::Removed => {
+            Standing::Disconnected | Standing::Removed => {
                 skipped.push((name.clone(), Skip::Disconnected));
             }
             _ if slot.is_connecting() => skipped.push((name.clone(), Skip::AlreadyConnecting)),
@@ -349,20 +354,17 @@ impl Hub {
             .slots
             .entry(name.clone())
             .or_insert_with(|| Held::new(Slot::new(definition.clone(), Standing::Wanted, now)));
-        let off = Some(slot.standing)
-            .filter(|standing| matches!(standing, Standing::Disconnected | Standing::Resting));
         slot.define(definition);
         slot.failure = None;
         slot.cached = Cached::Unknown;
         slot.losses = Losses::default();
         slot.live = None;
         let runs = slot.server.is_some();
-        slot.standing = match (skip, off) {
-            (Some(reason), _) => Standing::Off(reason),
-            // G14: what the host disconnected stays so until the host connects it.
-            (None, Some(off)) => off,
-            (None, None) if runs => Standing::Again,
-            (None, None) => Standing::Wanted,
+        slot.standing = match skip {
+            Some(reason) => Standing::Off(reason),
+            None if slot.let_go.is_some() => Standing::Disconnected,
+            None if runs => Standing::Again,
+            None => Standing::Wanted,
         };
         self.touched.insert(name.clone());
         match slot.standing {
@@ -370,7 +372,7 @@ impl Hub {
                 skipped.push((name.clone(), reason));
                 if runs { report.stopped.push(name) } else { report.kept.push(name) }
             }
-            Standing::Disconnected | Standing::Resting | Standing::Removed => {
+            Standing::Disconnected | Standing::Removed => {
                 skipped.push((name.clone(), Skip::Disconnected));
                 report.kept.push(name);
             }

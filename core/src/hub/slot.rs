@@ -27,6 +27,8 @@ pub(super) struct Slot {
     /// Made when it is needed: canonical text and two fingerprints.
     identity: Option<Identity>,
     pub(super) standing: Standing,
+    /// How the host let it go, unless it asked for it since.
+    pub(super) let_go: Option<LetGo>,
     pub(super) server: Option<Server>,
     /// Why the last attempt failed, or why none can be made.
     pub(super) failure: Option<Failure>,
@@ -57,12 +59,20 @@ pub(super) enum Standing {
     Suspended,
     /// It is not, for a reason that lies in its definition or in the options.
     Off(Skip),
-    /// It is not, because the host disconnected it; only the host connects it again (G14).
+    /// It is not, because the host let it go.
     Disconnected,
-    /// It is not, because the host disconnected every server; the next start brings it back.
-    Resting,
     /// It is no longer configured; it leaves the table with its attempt.
     Removed,
+}
+
+/// How the host let a server go, the firmer way last. Whatever its definition says meanwhile, only
+/// the host brings it back, unless it is removed and configured again (G14).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) enum LetGo {
+    /// With all others: the next start brings it back.
+    WithAll,
+    /// By its name: only its name brings it back.
+    ByName,
 }
 
 /// What is known of a server's stored tool list.
@@ -84,6 +94,7 @@ impl Slot {
             definition: Held::new(definition),
             identity: None,
             standing,
+            let_go: None,
             server: None,
             failure: None,
             refused: BTreeMap::new(),
@@ -108,8 +119,8 @@ impl Slot {
 
     /// What it is told to be: its definition, and what the host said of its being on or off.
     #[cfg(feature = "_explore")]
-    pub(super) const fn told(&self) -> (&Held<Definition>, Option<bool>) {
-        (&self.definition, self.switch)
+    pub(super) const fn told(&self) -> (&Held<Definition>, Option<bool>, Option<LetGo>) {
+        (&self.definition, self.switch, self.let_go)
     }
 
     /// Gives it another definition.
@@ -128,7 +139,7 @@ impl Slot {
     /// configured again begins anew.
     pub(super) fn overrule(&mut self, definition: &mut Definition) {
         if self.standing == Standing::Removed {
-            (self.switch, self.said) = (None, None);
+            (self.switch, self.let_go, self.said) = (None, None, None);
         }
         definition.enabled = self.switch.unwrap_or(definition.enabled);
     }
@@ -154,9 +165,7 @@ impl Slot {
             Standing::Off(Skip::Disabled) => ServerState::Disabled,
             Standing::Off(Skip::NeedsApproval) => ServerState::NeedsApproval,
             Standing::Off(reason) => ServerState::Skipped { reason },
-            Standing::Disconnected | Standing::Resting | Standing::Removed => {
-                ServerState::Disconnected
-            }
+            Standing::Disconnected | Standing::Removed => ServerState::Disconnected,
             Standing::Again => ServerState::Connecting,
             Standing::Later(_) => self.failure.clone().map_or(ServerState::Connecting, |failure| {
                 ServerState::Retrying { failure, start: self.losses.starts() }
@@ -181,11 +190,9 @@ impl Slot {
         match self.standing {
             Standing::Again | Standing::Later(_) => true,
             Standing::Wanted => self.view() == Some(View::Connecting),
-            Standing::Suspended
-            | Standing::Off(_)
-            | Standing::Disconnected
-            | Standing::Resting
-            | Standing::Removed => false,
+            Standing::Suspended | Standing::Off(_) | Standing::Disconnected | Standing::Removed => {
+                false
+            }
         }
     }
 

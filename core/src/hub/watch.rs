@@ -2,7 +2,9 @@
 //!
 //! Floor 4. The driver says that something changed and not what: everything is read again once
 //! nothing more was said for a while, and what differs is followed. So 50 changes in a second, or
-//! a file that was written anew with what it said before, come to nothing.
+//! a file that was written anew with what it said before, come to nothing. What changes while it is
+//! read is read again after that: every reading ends, however often files change, and the last
+//! change wins.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -20,7 +22,7 @@ use crate::time::{Deadline, Timestamp};
 use super::Hub;
 use super::policy::Watch;
 use super::reload::Why;
-use super::slot::Standing;
+use super::slot::LetGo;
 use crate::command::Command;
 
 /// Changes that are waited out.
@@ -65,14 +67,6 @@ impl LastGood {
     }
 }
 
-/// What only a person reads of it stays out.
-#[cfg(feature = "_explore")]
-impl core::hash::Hash for Reading {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        (&self.definitions, &self.disabled).hash(state);
-    }
-}
-
 fn still_counts(source: &Source) -> Problem {
     Problem {
         severity: Severity::Warning,
@@ -88,7 +82,7 @@ fn still_counts(source: &Source) -> Problem {
 
 impl Watching {
     /// When the files are to be read again.
-    pub(super) fn deadline(&self, policy: &Watch) -> Option<Deadline> {
+    fn deadline(&self, policy: &Watch) -> Option<Deadline> {
         let (Some(storm), Watch::Follow { quiet_ms, most_ms }) = (self.storm, policy) else {
             return None;
         };
@@ -157,9 +151,15 @@ impl Hub {
         self.watching.storm = Some(Storm { first, last: now });
     }
 
+    /// When the files are to be read again; not before the present reading has ended.
+    pub(super) fn files_due(&self) -> Option<Deadline> {
+        let policy = &self.options.policy.watch;
+        if self.reading.is_none() { self.watching.deadline(policy) } else { None }
+    }
+
     /// Reads the files again if they have been left alone for long enough.
     pub(super) fn read_changed(&mut self, now: Timestamp, out: &mut Outbox) {
-        let due = self.watching.deadline(&self.options.policy.watch);
+        let due = self.files_due();
         if due.is_some_and(|due| due.at <= now) {
             self.watching.storm = None;
             if !self.stopping {
@@ -172,7 +172,7 @@ impl Hub {
     /// anything since (G10, G14).
     pub(super) fn let_rest(&mut self, new: &[ServerName], now: Timestamp, out: &mut Outbox) {
         for name in if self.resting { new } else { &[] } {
-            self.disconnect_one(name, Standing::Resting, now, out);
+            self.let_go(name, LetGo::WithAll, now, out);
         }
     }
 

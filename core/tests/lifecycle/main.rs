@@ -14,6 +14,7 @@ mod events;
 mod following;
 mod gathering;
 mod inquiring;
+mod letting_go;
 mod limiting;
 mod lists;
 mod losing;

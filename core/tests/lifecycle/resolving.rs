@@ -306,3 +306,44 @@ fn what_is_asked_is_called_off_by_a_shutdown() {
     assert_eq!(play.take_commands(), stops.collect::<Vec<_>>());
     assert!(play.runtime.is_stopped());
 }
+
+/// G67: what nothing asks for any more is kept by nobody, whether it is known or not.
+#[test]
+fn what_no_definition_asks_for_any_more_is_forgotten() {
+    let mut play = Play::with(file_options("/f.json"));
+    let read = |play: &mut Play, text: &str| {
+        let read = read_of(play);
+        play.io(Fact::ConfigRead { read, origin: None, found: Found::Content(text.into()) });
+        orders(play).0
+    };
+    let known = r#""a":{"command":"a","env":{"T":"!known"}}"#;
+    let off = r#""a":{"command":"a","disabled":true,"env":{"T":"!known"}}"#;
+    let open = r#""b":{"command":"b","env":{"T":"!open"}}"#;
+    let file = |entries: &[&str]| format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(","));
+    play.start();
+    let asks = read(&mut play, &file(&[known, open]));
+    let [first, second] = [asks[0].0, asks[1].0];
+    answer(&mut play, first, Ok(()));
+    let reload = |play: &mut Play| {
+        play.host(Request::Reload { op: OpId::new(1) });
+    };
+    // One that is off may be switched on again.
+    reload(&mut play);
+    assert_eq!(read(&mut play, &file(&[off, open])), []);
+    reload(&mut play);
+    let id = read_of(&mut play);
+    let found = Found::Content(file(&[]).as_str().into());
+    play.io(Fact::ConfigRead { read: id, origin: None, found });
+    let forgotten: Vec<AnswerId> = { play.take_commands().into_iter() }
+        .filter_map(|command| match command {
+            Command::StopAsking { ask } => Some(ask),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(forgotten, [first, second]);
+    play.closed(0, Exit::Code(0));
+    reload(&mut play);
+    let again = read(&mut play, &file(&[known]));
+    assert_eq!(again.len(), 1, "it is asked anew");
+    assert!(again[0].0 > second, "and kept under another number (L6)");
+}

@@ -152,17 +152,53 @@ fn what_failed_rests_when_a_file_is_saved_and_is_tried_again_by_a_reload() {
     assert!(matches!(play.take_commands()[..], [Command::Open { .. }]));
 }
 
-/// A change that is said while a start is reading is read too, and the start still starts.
+/// A change that is said while a start is reading is read as soon as that has ended.
 #[test]
 fn a_change_during_a_start_is_not_missed() {
     let mut play = Play::with(follow());
     play.start();
     let first = read_of(&mut play);
-    play.io(Fact::FilesChanged).sleep(150);
-    play.io(Fact::ConfigRead { read: first, origin: None, found: text("{}") });
-    read(&mut play, text(ONE));
-    play.connect(0);
+    play.io(Fact::FilesChanged).sleep(1_000);
+    assert_eq!(play.take_commands(), []);
+    play.io(Fact::ConfigRead { read: first, origin: None, found: text(ONE) });
+    read(&mut play, text(r#"{"mcpServers":{"a":{"command":"b"}}}"#));
+    play.opened(0).closed(0, Exit::Code(0)).connect(1);
     assert_eq!(play.report().connected, ["a".into()]);
+    assert!(play.commands.iter().any(|command| {
+        matches!(command, Command::Open { launch, .. } if launch.command == "b".into())
+    }));
+}
+
+/// However often a file changes and however slowly it is read, each reading ends, and the last
+/// change wins.
+#[test]
+fn files_that_change_faster_than_they_are_read_are_followed() {
+    let mut play = ready(follow());
+    let version =
+        |version: u64| text(&format!(r#"{{"mcpServers":{{"v{version}":{{"command":"c"}}}}}}"#));
+    let mut ended = 0;
+    let mut waiting: Option<(u64, tidegate_core::id::ReadId, u64)> = None;
+    for tick in 0..100 {
+        // It changes ten times a second, and a read takes 1.5 s: what it finds is what the file
+        // said when it began.
+        if tick < 80 {
+            play.io(Fact::FilesChanged);
+        }
+        play.sleep(play.now + 100);
+        if let Some((_, read, said)) = waiting.take_if(|(until, ..)| *until <= play.now) {
+            play.io(Fact::ConfigRead { read, origin: None, found: version(said) });
+            ended += 1;
+        }
+        if reads(&play.commands) > 0 {
+            assert_eq!((reads(&play.commands), waiting), (1, None), "one reading at a time");
+            waiting = Some((play.now + 1_500, read_of(&mut play), tick.min(79)));
+        }
+        play.take_commands();
+    }
+    assert!(ended >= 4, "{ended}");
+    let servers = play.runtime.status().servers;
+    assert_eq!(servers[0].name.as_str(), "v79", "{ended} readings");
+    assert_eq!(play.runtime.poll_timeout().filter(|it| it.why == "files changed"), None);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::hash::{Hash, Hasher};
 
 use tidegate_core::command::{Command, Launch};
 use tidegate_core::error::{Cause, HttpFailure};
-use tidegate_core::event::{Event, ServerState};
+use tidegate_core::event::{Event, OpResult, ServerState};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::{Policy, Reconnect};
 use tidegate_core::hub::status::ServerStatus;
-use tidegate_core::id::ServerName;
+use tidegate_core::id::{OpId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::time::Timestamp;
 
@@ -96,12 +96,9 @@ impl Starts {
             let past = known.cloned().unwrap_or_default();
             // What runs, or runs again by itself, needs no start: nobody is waiting for one.
             let itself = matches!(server.state, ServerState::Retrying { .. });
-            // What its definition switches off and on again begins anew.
-            let off = is_off(&server.state);
-            let let_go = past.let_go.filter(|how| !off || *how == LetGo::Switched);
             let ask = past.ask.filter(|_| !itself && server.state != ServerState::Connected);
-            if known.is_none() || (let_go, ask) != (past.let_go, past.ask) {
-                self.servers.insert(server.name.clone(), Past { let_go, ask, ..past });
+            if known.is_none() || ask != past.ask {
+                self.servers.insert(server.name.clone(), Past { ask, ..past });
             }
         }
         if self.servers.keys().any(|name| seen.server(name).is_none()) {
@@ -132,9 +129,12 @@ impl Starts {
             Some(Input::Host(Request::Disable { server, .. })) => {
                 self.let_go(server, LetGo::Switched);
             }
-            Some(Input::Host(Request::Disconnect { server, .. })) if is_let_go(seen, server) => {
+            Some(Input::Host(Request::Disconnect { op, server }))
+                if is_let_go(seen, server) && !is_refused(seen, *op) =>
+            {
                 self.let_go(server, LetGo::Alone);
             }
+            Some(Input::Host(Request::DisconnectAll { op })) if is_refused(seen, *op) => {}
             Some(Input::Host(Request::DisconnectAll { .. } | Request::Shutdown)) => {
                 let names: Vec<ServerName> = self.servers.keys().cloned().collect();
                 for name in names {
@@ -231,9 +231,19 @@ impl Starts {
     }
 }
 
-/// Whether the host's word counts: what is switched off anyway cannot be let go.
+/// Whether the host's word counts, perhaps only once the server is on again.
 fn is_let_go(seen: &Seen<'_>, server: &ServerName) -> bool {
-    seen.server(server).is_some_and(|server| server.state == ServerState::Disconnected)
+    seen.server(server)
+        .is_some_and(|server| server.state == ServerState::Disconnected || is_off(&server.state))
+}
+
+/// Whether an operation was refused: nothing comes of it.
+fn is_refused(seen: &Seen<'_>, op: OpId) -> bool {
+    seen.events.iter().any(|event| match event {
+        Event::OpRefused { op: refused } => *refused == op,
+        Event::Done { op: ended, result: OpResult::TooMany { .. } } => *ended == op,
+        _ => false,
+    })
 }
 
 /// Whether its definition or the user keeps it from being started.

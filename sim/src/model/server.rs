@@ -95,18 +95,22 @@ impl Server {
         approved: bool,
     ) {
         let was_on = known.is_some_and(|known| self.is_on(known));
-        // Switched on again, it is wanted again, unless the host had disconnected it while it
-        // was on.
-        self.wanted |= known.is_some() && !was_on;
         self.wanted |= self.rests && reach == Reach::Wakes;
         self.rests &= reach != Reach::Wakes;
         // A file that changed starts nothing after the host let go of everything, and gives what
         // failed another try only if it says something else of it.
         if reach == Reach::Changes && resting && !was_on {
-            (self.wanted, self.rests) = (false, true);
+            self.rest();
         }
         self.lost &= reach == Reach::Changes && known == Some(entry);
         self.approved = approved;
+    }
+
+    /// The host disconnects every server: one that it disconnected by name does not come back with
+    /// the others.
+    pub(super) fn rest(&mut self) {
+        self.rests |= self.wanted;
+        self.wanted = false;
     }
 
     pub(super) fn is_on(&self, entry: &Entry) -> bool {

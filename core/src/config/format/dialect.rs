@@ -202,7 +202,7 @@ pub(in crate::config) enum Ease {
 }
 
 /// Servers that a file switches from outside of their entries.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(in crate::config) struct Switches {
     /// Whose files it is about. Of the files that tools share it is `.mcp.json`.
     pub(in crate::config) tools: &'static [Provider],
@@ -215,7 +215,7 @@ pub(in crate::config) struct Switches {
 }
 
 /// Whether upper and lower case differ.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub(in crate::config) enum Case {
     #[default]
     Differs,
