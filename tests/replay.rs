@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
+use tidegate_core::config::{Environment, Places, Provider};
 use tidegate_core::hub::policy::Policy;
+use tidegate_core::id::ServerName;
+use tidegate_core::options::Options;
 use tidegate_core::replay::{Divergence, replay};
 use tidegate_core::runtime::Runtime;
 use tidegate_core::trace::TraceLine;
 use tidegate_sim::choices::Seeded;
 use tidegate_sim::story::{self, Step};
 use tidegate_sim::violation::jsonl;
+use tidegate_smol::Settings;
 use tidegate_tests::live::{self, World};
 
 /// How many stories are told under each policy.
@@ -85,6 +89,70 @@ fn a_run_with_real_processes_replays() {
     let said = tidegate_smol::block_on(driver, story).expect("a run");
     assert!(said.contains("again"), "{said}");
     check("a real run", &fs::read_to_string(&trace).expect("a trace"));
+}
+
+/// Servers of a folder of files and of a plugin that a registry leads to, a file more in the folder,
+/// and a plugin less: the record of that run, as lines of JSON.
+fn run_with_folders() -> String {
+    let world = World::default();
+    let home = world.dir().to_owned();
+    let trace = home.join("real.jsonl");
+    let write = |path: &str, text: String| {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    let file = |name: &str| json!({"mcpServers": {name: world.scripted(&[])}}).to_string();
+    let registry = |plugins: serde_json::Value| json!({"version": 1, "plugins": plugins});
+    let plugin = json!([{"installPath": home.join("plugin"), "scope": "user"}]);
+    write("plugin/.mcp.json", file("of-plugin"));
+    write("plugin/.claude-plugin/plugin.json", r#"{"mcpServers":"./more.json"}"#.into());
+    write("plugin/more.json", file("more"));
+    let installed = ".claude/plugins/installed_plugins.json";
+    write(installed, registry(json!({"plugin@market": plugin})).to_string());
+    write(".continue/mcpServers/one.json", file("one"));
+    let places = Places {
+        cwd: home.join("project").display().to_string(),
+        home: Some(home.display().to_string()),
+        ..Places::default()
+    };
+    let mut sources = places.sources();
+    let of_folders =
+        [Provider::ClaudePlugin, Provider::ClaudePluginManifest, Provider::ContinueJson];
+    sources.retain(|source| of_folders.contains(&source.provider));
+    fs::create_dir_all(&places.cwd).expect("a folder");
+    let mut settings = Settings::new(Options::new(&places.cwd, sources));
+    settings.options.environment = Environment::default();
+    let (host, driver) = tidegate_smol::open(settings.with_trace(&trace)).expect("a driver");
+    let story = async {
+        let first = host.start().await.connected;
+        write(".continue/mcpServers/two.json", file("two"));
+        write(installed, registry(json!({})).to_string());
+        host.reload().await;
+        let servers = host.status().await.servers.into_iter().map(|server| server.name);
+        let second: Vec<ServerName> = servers.collect();
+        host.shutdown().await;
+        [first, second].map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let [mut first, second] = tidegate_smol::block_on(driver, story).expect("a run");
+    first.sort();
+    assert_eq!(first, ["one", "plugin:more", "plugin:of-plugin"]);
+    assert_eq!(second, ["one", "two"]);
+    fs::read_to_string(&trace).expect("a trace")
+}
+
+#[test]
+fn a_run_with_folders_and_plugins_replays() {
+    check("a run with folders", &run_with_folders());
+}
+
+/// Writes such a run, to be kept: what is of this machine in it is to be renamed, and the outputs
+/// are then to be written by `record_again`.
+#[test]
+#[ignore = "writes a file"]
+fn keep_a_run_with_folders() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
+    fs::write(folder.join("folders-and-plugins.jsonl"), run_with_folders()).expect("a file");
 }
 
 fn stored() -> Vec<PathBuf> {
