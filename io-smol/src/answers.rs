@@ -1,6 +1,6 @@
 //! What commands and people answered: kept here and nowhere else (G67).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,6 +100,8 @@ pub(crate) struct Answers {
     prompt: Option<Prompt>,
     inbox: Arc<Inbox>,
     known: BTreeMap<AnswerId, Secret>,
+    /// What was asked and is not known; an answer to anything else is of no use.
+    asked: BTreeSet<AnswerId>,
     /// Commands that run, and what ends them.
     running: BTreeMap<AnswerId, Arc<AtomicBool>>,
 }
@@ -111,8 +113,8 @@ impl Answers {
         prompt: Option<Prompt>,
         inbox: Arc<Inbox>,
     ) -> Self {
-        let (known, running) = (BTreeMap::new(), BTreeMap::new());
-        Self { surroundings, limit, prompt, inbox, known, running }
+        let (known, asked, running) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { surroundings, limit, prompt, inbox, known, asked, running }
     }
 
     /// Has something found out; answered by [`Message::Answered`]. What comes back runs a command
@@ -124,13 +126,16 @@ impl Answers {
         what: Question,
     ) -> Option<impl FnOnce() + Send + 'static> {
         let report = Report::new(ask, Arc::clone(&self.inbox));
+        self.asked.insert(ask);
         match (&what, &self.prompt) {
             (Question::Shell { line }, _) => {
                 let stop = Arc::new(AtomicBool::new(false));
                 self.running.insert(ask, Arc::clone(&stop));
                 let (mut command, limit) = (self.surroundings.shell(line), self.limit);
+                let mark = self.surroundings.mark.clone();
                 return Some(move || {
-                    report.give(shell::output(&mut command, limit, &stop).map_err(hushed));
+                    let output = shell::output(&mut command, &mark, limit, &stop);
+                    report.give(output.map_err(hushed));
                 });
             }
             (Question::Input { .. }, Some(prompt)) => {
@@ -142,8 +147,10 @@ impl Answers {
         None
     }
 
-    /// Ends a command; its answer comes and counts no more.
-    pub(crate) fn stop(&self, ask: AnswerId) {
+    /// Ends a command, whose answer comes and counts no more, and forgets what is known.
+    pub(crate) fn stop(&mut self, ask: AnswerId) {
+        self.asked.remove(&ask);
+        self.known.remove(&ask);
         if let Some(stop) = self.running.get(&ask) {
             stop.store(true, Ordering::Relaxed);
         }
@@ -156,7 +163,12 @@ impl Answers {
         result: Result<Secret, AskError>,
     ) -> Result<(), AskError> {
         self.running.remove(&ask);
-        result.map(|answer| drop(self.known.insert(ask, answer)))
+        let wanted = self.asked.remove(&ask);
+        result.map(|answer| {
+            if wanted {
+                self.known.insert(ask, answer);
+            }
+        })
     }
 
     /// Ends every command that runs; how many [`Message::Answered`] will come of that.
@@ -203,6 +215,7 @@ fn hushed(error: AskError) -> AskError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mark::Mark;
 
     /// L7: also if a host's own code panics, or nobody gets to run a command.
     #[test]
@@ -215,5 +228,25 @@ mod tests {
         inbox.take(&mut said);
         let given = |at: usize, wanted: bool| matches!(&said[at].message, Message::Answered(_, result) if result.is_ok() == wanted);
         assert!(said.len() == 2 && given(0, true) && given(1, false), "{said:?}");
+    }
+
+    /// G67: not even one that comes late.
+    #[test]
+    fn an_answer_that_is_of_no_use_any_more_is_not_kept() {
+        let inbox = Arc::new(Inbox::new());
+        let surroundings = Surroundings::of_process("/", Mark::new());
+        let mut answers = Answers::new(surroundings, Duration::ZERO, None, inbox);
+        let what = Question::Shell { line: "true".into() };
+        let [kept, late, forgotten] = [0, 1, 2].map(AnswerId::new);
+        for ask in [kept, late, forgotten] {
+            drop(answers.ask(ask, what.clone()));
+        }
+        answers.stop(late);
+        for ask in [kept, late, forgotten] {
+            answers.answered(ask, Ok(Secret("text".into()))).unwrap();
+        }
+        answers.stop(forgotten);
+        let known = |ask: &AnswerId| answers.find(&Fill::Answer(*ask)).is_some();
+        assert_eq!([kept, late, forgotten].each_ref().map(known), [true, false, false]);
     }
 }

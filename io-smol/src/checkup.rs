@@ -9,6 +9,7 @@ use tidegate_core::error::OpenError;
 use tidegate_core::id::AnswerId;
 
 use crate::launch::{Program, Surroundings};
+use crate::mark::Mark;
 use crate::places::environment;
 
 /// What is wrong with the program or the directory of a server, found in the way that a start in
@@ -33,5 +34,5 @@ pub fn fault(cwd: &str, definition: &Definition) -> Option<OpenError> {
         Fill::Variable(name) => env::var(name).ok(),
         Fill::Answer(_) => None,
     });
-    Surroundings::of_process(cwd, ("", String::new())).fault(&Program { written, filled })
+    Surroundings::of_process(cwd, Mark::new()).fault(&Program { written, filled })
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ use crate::connection::{Connection, Look, Shared};
 use crate::descendants::living_groups;
 use crate::inbox::{Inbox, Message};
 use crate::launch::Program;
-use crate::pollset::End;
+use crate::pollset::{End, Interest, Source};
 use crate::process::Signal;
 use crate::spawn::{Spawner, Started};
 
@@ -30,6 +31,8 @@ pub(crate) struct Connections {
     shared: Shared,
     spawner: Spawner,
     inbox: Arc<Inbox>,
+    /// What is readable once the guard has ended.
+    guard: Option<OwnedFd>,
     /// Those with something to write, since the last flush.
     unflushed: Vec<ConnId>,
     /// Those whose leader has ended and whose group has not.
@@ -60,6 +63,7 @@ impl Connections {
             shared: Shared::new()?,
             spawner,
             inbox,
+            guard: None,
             unflushed: Vec::new(),
             leaderless: BTreeSet::new(),
             scanning: false,
@@ -257,6 +261,27 @@ impl Connections {
         self.spawner.guarded(move || blocking::unblock(run).detach());
     }
 
+    /// A guard stands.
+    pub(crate) fn watch_guard(&mut self, exit: OwnedFd) {
+        self.forget_guard();
+        // One that cannot be watched is replaced when it does not listen.
+        if self.shared.poll.watch(exit.as_fd(), Source::Guard, Interest::Read).is_ok() {
+            self.guard = Some(exit);
+        }
+    }
+
+    /// The guard has ended: another one is to stand.
+    pub(crate) fn guard_ended(&mut self) {
+        self.forget_guard();
+        self.spawner.replace_guard();
+    }
+
+    fn forget_guard(&mut self) {
+        if let Some(exit) = self.guard.take() {
+            self.shared.poll.forget(exit.as_fd(), Source::Guard);
+        }
+    }
+
     /// Ends the thread that starts servers, and the guard; `true` if there is
     /// one, and [`Message::Ended`] follows.
     pub(crate) fn retire(&self) -> bool {
@@ -295,13 +320,14 @@ mod tests {
     use super::*;
     use crate::inbox::Stamped;
     use crate::launch::Surroundings;
+    use crate::mark::Mark;
     use crate::settings::Guard;
 
     #[test]
     fn servers_are_a_crowd_until_all_but_a_few_have_started() {
         let inbox = Arc::new(Inbox::new());
-        let surroundings = Surroundings::of_process("/", ("TIDEGATE_TEST", "crowd".into()));
-        let spawner = Spawner::new(surroundings, "crowd".into(), Guard::Off, Arc::clone(&inbox));
+        let surroundings = Surroundings::of_process("/", Mark::new());
+        let spawner = Spawner::new(surroundings, Guard::Off, Arc::clone(&inbox));
         let mut connections = Connections::new(spawner, Arc::clone(&inbox)).unwrap();
         for conn in 0..CROWD as u64 {
             assert!(!connections.is_crowded());

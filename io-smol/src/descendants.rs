@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The environment variable that carries the marks of the runs a process descends from, joined
-/// with `:` like a path: a server may be a runtime itself.
-pub(crate) const MARK_VARIABLE: &str = "TIDEGATE_RUN";
+use crate::mark::Mark;
 
 /// How long a stray has after SIGTERM, and how long it may take to go after SIGKILL.
 const STRAY_GRACE: Duration = Duration::from_millis(500);
@@ -23,20 +21,20 @@ const STRAY_PAUSE: Duration = Duration::from_millis(20);
 /// nobody knows. In a container without a reaping init, ended orphans stay for good.
 pub(crate) fn living_groups() -> Option<BTreeSet<i32>> {
     let mut groups = BTreeSet::new();
-    for process in processes()? {
-        let stat = fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
-        if let Some((state, group)) = state_and_group(&stat)
-            && !matches!(state, b'Z' | b'X')
-        {
-            groups.insert(group);
-        }
-    }
+    groups.extend(processes()?.into_iter().filter_map(living_group));
     Some(groups)
 }
 
-/// Ends what carries the mark in its environment and is no child of ours any more: what left
-/// its server's process group. First politely, then not, within a second.
-pub(crate) fn sweep(mark: &str) {
+/// The group of a process that is not just waiting to be reaped.
+pub(crate) fn living_group(process: i32) -> Option<i32> {
+    let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
+    let (state, group) = state_and_group(&stat)?;
+    (!matches!(state, b'Z' | b'X')).then_some(group)
+}
+
+/// Ends what carries the mark and is no child of ours any more: what left its server's process
+/// group. First politely, then not, within a second.
+pub(crate) fn sweep(mark: &Mark) {
     for signal in [Signal::TERM, Signal::KILL] {
         let mut strays = marked(mark);
         for stray in &strays {
@@ -53,22 +51,11 @@ pub(crate) fn sweep(mark: &str) {
     }
 }
 
-/// The processes that carry the mark. An ended one has no environment and is not among them.
-fn marked(mark: &str) -> Vec<Pid> {
-    let carries = |process: &Pid| {
-        let environment = fs::read(format!("/proc/{}/environ", process.as_raw_pid()));
-        carries_mark(&environment.unwrap_or_default(), mark)
-    };
-    processes().unwrap_or_default().into_iter().filter_map(Pid::from_raw).filter(carries).collect()
-}
-
-fn carries_mark(environment: &[u8], mark: &str) -> bool {
-    let ours = |variable: &[u8]| {
-        let value = variable.strip_prefix(MARK_VARIABLE.as_bytes());
-        let value = value.and_then(|rest| rest.strip_prefix(b"="));
-        value.is_some_and(|marks| marks.split(|byte| *byte == b':').any(|it| it == mark.as_bytes()))
-    };
-    environment.split(|byte| *byte == 0).any(ours)
+/// The living processes that carry the mark.
+fn marked(mark: &Mark) -> Vec<Pid> {
+    let lives = |process: &i32| mark.is_on(*process) && living_group(*process).is_some();
+    let all = processes().unwrap_or_default().into_iter().filter(lives);
+    all.filter_map(Pid::from_raw).collect()
 }
 
 fn processes() -> Option<Vec<i32>> {
@@ -96,14 +83,6 @@ mod tests {
         assert_eq!(state_and_group(b"7 (a) Z 1 2) S 5 42 42 0"), Some((b'S', 42)));
         assert_eq!(state_and_group(b"7 (a"), None);
         assert_eq!(state_and_group(b""), None);
-    }
-
-    #[test]
-    fn a_mark_is_found_among_those_of_outer_runs_and_nowhere_else() {
-        assert!(carries_mark(b"A=1\0TIDEGATE_RUN=outer:inner\0B=2\0", "inner"));
-        assert!(carries_mark(b"A=1\0TIDEGATE_RUN=outer:inner\0B=2\0", "outer"));
-        assert!(!carries_mark(b"A=inner\0TIDEGATE_RUN=outer\0", "inner"));
-        assert!(!carries_mark(b"", "inner"));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! protocol: an `if` about a phase belongs in the core.
 
 use std::collections::VecDeque;
-use std::env;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -24,17 +23,17 @@ use tidegate_core::tools::registry::Offering;
 use crate::answers::Answers;
 use crate::approvals::Approvals;
 use crate::connections::Connections;
-use crate::descendants::MARK_VARIABLE;
 use crate::desk::Desk;
 use crate::errands::Errands;
 use crate::host::Host;
 use crate::http::Http;
 use crate::inbox::{Inbox, Last, Message, Stamped};
 use crate::launch::Surroundings;
+use crate::mark::Mark;
 use crate::pollset::{Bell, PollSet, Source};
 use crate::process::Signal;
 use crate::record::{EarlyEnd, Recorder};
-use crate::settings::{Settings, unique};
+use crate::settings::Settings;
 use crate::spawn::Spawner;
 use crate::watcher::Watcher;
 
@@ -95,15 +94,10 @@ pub fn open(settings: Settings) -> io::Result<(Host, Driver)> {
     let inbox = Arc::new(Inbox::new());
     let early_end = Arc::new(EarlyEnd::new(Arc::clone(&inbox)));
     let recorder = trace.map(|path| Recorder::create(&path, &options, Arc::clone(&early_end)));
-    let mark = unique();
-    let marks = match env::var(MARK_VARIABLE) {
-        Ok(outer) if !outer.is_empty() => format!("{outer}:{mark}"),
-        _ => mark.clone(),
-    };
-    let surroundings = Surroundings::of_process(&options.cwd, (MARK_VARIABLE, marks));
+    let surroundings = Surroundings::of_process(&options.cwd, Mark::new());
     let shell_limit = Duration::from_millis(options.limits.shell_ms);
     let answers = Answers::new(surroundings.clone(), shell_limit, prompt, Arc::clone(&inbox));
-    let spawner = Spawner::new(surroundings, mark, guard, Arc::clone(&inbox));
+    let spawner = Spawner::new(surroundings, guard, Arc::clone(&inbox));
     let errands = Errands::new(
         &options.sources,
         cache_dir.as_deref(),
@@ -183,6 +177,7 @@ impl Driver {
                 match source {
                     Source::Process { conn, end } => self.connections.ready(conn, end),
                     Source::Socket(id) => self.http.ready(id, self.connections.shared()),
+                    Source::Guard => self.connections.guard_ended(),
                 }
                 self.settle(at);
             }
@@ -297,6 +292,7 @@ impl Driver {
             Message::Fact(fact) => self.handle(at, Input::Io(fact)),
             Message::Started(conn, result) => self.connections.started(conn, result),
             Message::Exited(conn, exit) => self.connections.exited(conn, exit),
+            Message::Guarded(exit) => self.connections.watch_guard(exit),
             Message::LookedUp(place, found) => {
                 self.http.looked_up(&place, &found, self.connections.shared());
             }

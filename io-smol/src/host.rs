@@ -85,7 +85,7 @@ impl Host {
         self.operate(|op| Request::Connect { op, server }).await
     }
 
-    /// Disconnects one server; resolves when its process is gone.
+    /// Disconnects one server until it is asked for by name; resolves when its process is gone.
     pub async fn disconnect(&self, server: impl Into<ServerName>) -> OpResult {
         let server = server.into();
         self.operate(|op| Request::Disconnect { op, server }).await

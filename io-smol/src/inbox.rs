@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -72,6 +73,8 @@ pub(crate) enum Message {
     Started(ConnId, Result<Box<Started>, OpenError>),
     /// The leader of a server's group ended.
     Exited(ConnId, Exit),
+    /// A guard stands; this is readable once it has ended.
+    Guarded(OwnedFd),
     /// Where this place is.
     LookedUp(Place, io::Result<Vec<SocketAddr>>),
     /// These process groups have living members; `None` if nobody knows.

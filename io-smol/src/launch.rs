@@ -17,6 +17,7 @@ use tidegate_core::error::{OpenError, WhosePath};
 use tidegate_core::input::Found as Read;
 
 use crate::files;
+use crate::mark::Mark;
 
 /// How large a file of variables may be.
 const ENV_FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -55,13 +56,13 @@ pub(crate) struct Surroundings {
     pub(crate) home: Option<PathBuf>,
     /// The host's `PATH`.
     pub(crate) path: Option<OsString>,
-    /// Set in the environment of every server, to find what descends from it.
-    pub(crate) mark: (&'static str, String),
+    /// Put on every server, to find what descends from it.
+    pub(crate) mark: Mark,
 }
 
 impl Surroundings {
     /// Those of this process, with servers starting in `cwd`.
-    pub(crate) fn of_process(cwd: &str, mark: (&'static str, String)) -> Self {
+    pub(crate) fn of_process(cwd: &str, mark: Mark) -> Self {
         let cwd = std::path::absolute(cwd).or_else(|_| env::current_dir());
         Self {
             cwd: cwd.unwrap_or_else(|_| PathBuf::from("/")),
@@ -74,7 +75,8 @@ impl Surroundings {
     /// A command that is run for its output.
     pub(crate) fn shell(&self, line: &str) -> Command {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", line]).current_dir(&self.cwd).env(self.mark.0, &self.mark.1);
+        let (name, value) = self.mark.variable();
+        command.args(["-c", line]).current_dir(&self.cwd).env(name, value);
         piped(&mut command);
         command
     }
@@ -94,7 +96,8 @@ impl Surroundings {
             command.env_remove(name);
         }
         command.envs(self.variables_of_file(program)?);
-        command.envs(&program.filled.env).env(self.mark.0, &self.mark.1);
+        let (name, value) = self.mark.variable();
+        command.envs(&program.filled.env).env(name, value);
         piped(&mut command);
         Ok(command)
     }

@@ -79,6 +79,7 @@ mod http;
 mod inbox;
 mod inquiries;
 mod launch;
+mod mark;
 mod pipe;
 pub mod places;
 mod pollset;

@@ -26,6 +26,8 @@ pub(crate) enum Source {
     Process { conn: ConnId, end: End },
     /// A socket.
     Socket(SocketId),
+    /// The end of the guard.
+    Guard,
 }
 
 /// One socket. Never used again.
@@ -134,11 +136,15 @@ impl Source {
     /// The kind of a socket's key; those of processes are their ends.
     const SOCKET: u64 = Self::ENDS.len() as u64;
 
+    /// The key of the guard, of which there is one.
+    const GUARD: u64 = Self::SOCKET + 1;
+
     fn key(self) -> u64 {
         // Connections and sockets are counted from zero; 2^61 of them are not reached.
         match self {
             Self::Process { conn, end } => (conn.number() << Self::KIND_BITS) | end as u64,
             Self::Socket(SocketId(number)) => (number << Self::KIND_BITS) | Self::SOCKET,
+            Self::Guard => Self::GUARD,
         }
     }
 
@@ -146,6 +152,7 @@ impl Source {
         let (number, kind) = (key >> Self::KIND_BITS, key & ((1 << Self::KIND_BITS) - 1));
         match Self::ENDS.into_iter().find(|end| *end as u64 == kind) {
             Some(end) => Self::Process { conn: ConnId::new(number), end },
+            None if kind == Self::GUARD => Self::Guard,
             None => Self::Socket(SocketId(number)),
         }
     }
@@ -163,8 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_for_one_end_of_one_connection_or_for_a_socket() {
-        for source in Source::ENDS.map(source).into_iter().chain([Source::Socket(SocketId(9))]) {
+    fn a_key_stands_for_one_end_of_one_connection_for_a_socket_or_the_guard() {
+        let others = [Source::Socket(SocketId(9)), Source::Guard];
+        for source in Source::ENDS.map(source).into_iter().chain(others) {
             assert_eq!(Source::from_key(source.key()), source);
         }
     }

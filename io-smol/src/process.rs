@@ -10,6 +10,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, kill_process_group, test_kill_process_group};
 use tidegate_core::error::Exit;
 
+use crate::mark::Mark;
+
 pub(crate) use rustix::process::Signal;
 
 /// A child and the group it leads. Dropped while one of them lives, it takes the group with it.
@@ -30,9 +32,11 @@ pub(crate) struct Pipes {
 }
 
 impl Process {
-    /// Starts a program that is to lead a group of its own and whose streams are to be pipes.
-    pub(crate) fn start(command: &mut Command) -> io::Result<(Self, Pipes)> {
+    /// Starts a program that is to lead a group of its own and whose streams are to be pipes, and
+    /// marks it.
+    pub(crate) fn start(command: &mut Command, mark: &Mark) -> io::Result<(Self, Pipes)> {
         let mut child = command.spawn()?;
+        mark.put_on(Pid::from_child(&child));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let group = Pid::from_child(&child);
         let process = Self { child: Some(child), group, group_gone: false };
@@ -52,10 +56,7 @@ impl Process {
 
     /// A descriptor that is readable once the child has ended, where the system has such.
     pub(crate) fn exit_fd(&self) -> io::Result<OwnedFd> {
-        #[cfg(target_os = "linux")]
-        return Ok(rustix::process::pidfd_open(self.group, rustix::process::PidfdFlags::empty())?);
-        #[cfg(not(target_os = "linux"))]
-        Err(io::ErrorKind::Unsupported.into())
+        exit_fd(self.group)
     }
 
     /// How the child ended, if it has and it was not said before.
@@ -97,6 +98,17 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
         self.reap_later(drop);
+    }
+}
+
+/// A descriptor that is readable once this child of ours, which was not reaped, has ended.
+pub(crate) fn exit_fd(child: Pid) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty())?);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = child;
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use tidegate_core::error::{AskError, Exit};
 
+use crate::mark::Mark;
 use crate::process::Process;
 
 /// How much a command may print: far more than any token.
@@ -33,11 +34,12 @@ const IDLE_MAX: Duration = Duration::from_millis(250);
 /// leaves out what is secret in it.
 pub(crate) fn output(
     command: &mut Command,
+    mark: &Mark,
     limit: Duration,
     stop: &AtomicBool,
 ) -> Result<String, AskError> {
     let other = |error: io::Error| AskError::Other { message: error.to_string() };
-    let (mut process, pipes) = Process::start(command).map_err(other)?;
+    let (mut process, pipes) = Process::start(command, mark).map_err(other)?;
     drop(pipes.input);
     let mut output = Stream::new(pipes.output).map_err(other)?;
     let mut errors = Stream::new(pipes.errors).map_err(other)?;
@@ -150,7 +152,7 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", line]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        output(&mut command, limit, &AtomicBool::new(false))
+        output(&mut command, &Mark::new(), limit, &AtomicBool::new(false))
     }
 
     #[test]

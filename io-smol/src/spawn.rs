@@ -68,6 +68,8 @@ enum Job {
     Forget(Pid),
     /// This is to be done with a guard standing.
     Guarded(Guarded),
+    /// The guard has ended, or was already replaced.
+    Replace,
 }
 
 /// Something that starts processes.
@@ -87,16 +89,10 @@ pub(crate) struct Started {
 }
 
 impl Spawner {
-    /// `mark` stands in the environment of every server of this run.
-    pub(crate) fn new(
-        surroundings: Surroundings,
-        mark: String,
-        guard: Guard,
-        inbox: Arc<Inbox>,
-    ) -> Self {
+    pub(crate) fn new(surroundings: Surroundings, guard: Guard, inbox: Arc<Inbox>) -> Self {
         let queue = Arc::new(Queue::default());
-        let watch = (guard == Guard::On).then(|| Watch::new(mark.clone()));
-        let worker = Worker { queue: Arc::clone(&queue), surroundings, mark, watch, inbox };
+        let watch = (guard == Guard::On).then(|| Watch::new(surroundings.mark.clone()));
+        let worker = Worker { queue: Arc::clone(&queue), surroundings, watch, inbox };
         Self { queue, idle: Some(Box::new(worker)) }
     }
 
@@ -128,6 +124,12 @@ impl Spawner {
         let before = state.jobs.len();
         state.jobs.retain(|job| !matches!(job, Job::Start(queued, _) if *queued == conn));
         state.jobs.len() < before
+    }
+
+    /// Has another guard stand in the place of one that has ended.
+    pub(crate) fn replace_guard(&self) {
+        // Refused if everything ends, the guard with it.
+        let _ = self.queue.push(Job::Replace);
     }
 
     /// Lets go of a group that is gone.
@@ -212,7 +214,6 @@ impl Queue {
 struct Worker {
     queue: Arc<Queue>,
     surroundings: Surroundings,
-    mark: String,
     watch: Option<Watch>,
     inbox: Arc<Inbox>,
 }
@@ -247,10 +248,11 @@ impl Worker {
                     self.watch(Watch::stand);
                     act();
                 }
+                Some(Ok(Job::Replace)) => self.watch(Watch::stand_in),
                 Some(Err(close)) => {
                     self.queue.clear();
                     if let Close::Orderly = close {
-                        sweep(&self.mark);
+                        sweep(&self.surroundings.mark);
                     }
                     // Only then: the guard stands until nothing is left to end.
                     match (self.watch, close) {
@@ -267,10 +269,13 @@ impl Worker {
 
     fn watch(&mut self, tell: impl FnOnce(&mut Watch) -> io::Result<()>) {
         let Some(watch) = &mut self.watch else { return };
-        if let Err(error) = tell(watch) {
-            // It would take the end of its pipe for the end of this process, and end the servers.
+        // Another one stands in for a guard that has ended or does not listen.
+        if let Err(error) = tell(watch).or_else(|_| watch.replace()) {
             self.watch.take().into_iter().for_each(Watch::retire);
-            self.inbox.report(Message::Broken("the guard", error));
+            return self.inbox.report(Message::Broken("the guard", error));
+        }
+        if let Some(exit) = watch.exit_of_new() {
+            self.inbox.report(Message::Guarded(exit));
         }
     }
 }
@@ -278,10 +283,10 @@ impl Worker {
 fn start(surroundings: &Surroundings, program: &Program) -> Result<Started, OpenError> {
     let mut command = surroundings.command(program)?;
     let found = Path::new(command.get_program()).to_owned();
-    let started = match Process::start(&mut command) {
+    let started = match Process::start(&mut command, &surroundings.mark) {
         // What POSIX has a shell do, and so what people expect of a script without `#!`.
         Err(error) if error.raw_os_error() == Some(EXEC_FORMAT) => {
-            Process::start(&mut through_shell(surroundings, program, &found)?)
+            Process::start(&mut through_shell(surroundings, program, &found)?, &surroundings.mark)
         }
         other => other,
     };
@@ -310,26 +315,47 @@ mod tests {
     use rustix::process::{Signal, kill_process};
 
     use super::*;
+    use crate::mark::Mark;
+
+    fn worker(inbox: &Arc<Inbox>) -> Worker {
+        let surroundings = Surroundings::of_process("/", Mark::new());
+        let watch = Some(Watch::new(surroundings.mark.clone()));
+        let (queue, inbox) = (Arc::default(), Arc::clone(inbox));
+        Worker { queue, surroundings, watch, inbox }
+    }
+
+    fn guard(worker: &Worker) -> Option<Pid> {
+        worker.watch.as_ref().and_then(Watch::process)
+    }
 
     /// F-010: one that was stopped and goes on later must not find the end of its pipe and take
     /// the host for dead. Its pipe fills up meanwhile.
     #[test]
-    fn a_guard_that_does_not_listen_is_ended_and_ends_nothing() {
-        let inbox = Arc::new(Inbox::new());
-        let surroundings = Surroundings::of_process("/", ("TIDEGATE_TEST", "deaf".into()));
-        let watch = Some(Watch::new("deaf".into()));
-        let queue = Arc::new(Queue::default());
-        let mut worker =
-            Worker { queue, surroundings, mark: "deaf".into(), watch, inbox: Arc::clone(&inbox) };
+    fn a_guard_that_does_not_listen_is_ended_and_replaced() {
+        let mut worker = worker(&Arc::new(Inbox::new()));
         worker.watch(Watch::stand);
-        let guard = worker.watch.as_ref().and_then(Watch::process).unwrap();
-        kill_process(guard, Signal::STOP).unwrap();
-        while worker.watch.is_some() {
-            worker.watch(|watch| watch.add(guard));
+        let first = guard(&worker).unwrap();
+        kill_process(first, Signal::STOP).unwrap();
+        while guard(&worker) == Some(first) {
+            worker.watch(|watch| watch.add(first));
         }
-        assert!(!Path::new(&format!("/proc/{}", guard.as_raw_pid())).exists());
+        assert!(!Path::new(&format!("/proc/{}", first.as_raw_pid())).exists());
+        assert!(guard(&worker).is_some());
+    }
+
+    /// L10: and then the host is told, and its servers go on.
+    #[test]
+    fn guards_that_are_ended_again_and_again_are_given_up() {
+        let inbox = Arc::new(Inbox::new());
+        let mut worker = worker(&inbox);
+        worker.watch(Watch::stand);
+        while let Some(guard) = guard(&worker) {
+            kill_process(guard, Signal::KILL).unwrap();
+            worker.watch(Watch::replace);
+        }
         let mut said = VecDeque::new();
         inbox.take(&mut said);
-        assert!(matches!(said[0].message, Message::Broken("the guard", _)));
+        assert!(matches!(said.pop_back().unwrap().message, Message::Broken("the guard", _)));
+        assert!(said.iter().all(|it| matches!(it.message, Message::Guarded(_))), "{said:?}");
     }
 }

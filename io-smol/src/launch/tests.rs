@@ -19,7 +19,7 @@ fn place() -> Place {
         cwd: dir.path().join("project"),
         home: Some(dir.path().join("home")),
         path: Some(dir.path().join("bin").into_os_string()),
-        mark: ("MARK", "m".into()),
+        mark: Mark::new(),
     };
     Place { dir, around }
 }
@@ -203,9 +203,8 @@ fn a_file_of_variables_is_laid_under_those_of_the_entry() {
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_str()?, value?.to_str()?)))
         .collect();
-    let wanted =
-        [("A", "1"), ("B", "two words"), ("C", "${A}"), ("D", ""), ("F", "own"), ("MARK", "m")];
-    assert_eq!(set, wanted);
+    let own = [("A", "1"), ("B", "two words"), ("C", "${A}"), ("D", ""), ("F", "own")];
+    assert_eq!(set, [&own[..], &[place.around.mark.variable()]].concat());
     let gone = Launch { env_file: Some("gone".into()), ..written };
     let error = place.around.command(&filled(gone)).unwrap_err();
     assert_eq!(error.to_string(), "the file of variables gone: it is not there");

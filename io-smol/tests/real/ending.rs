@@ -1,8 +1,9 @@
 //! How servers end: by themselves, because the host asks, and because the host is killed.
 
 use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -37,6 +38,14 @@ fn children_in_a_session_of_their_own_end_with_the_runtime() {
     let project = Project::new();
     run_hastily(&project, project.server(&["session"]));
     run_hastily(&project, project.server(&["orphan"]));
+}
+
+/// F-010: what is left of its past is a limit that nobody sets (Linux).
+#[test]
+#[cfg(target_os = "linux")]
+fn a_daemon_without_an_environment_ends_with_the_runtime() {
+    let project = Project::new();
+    run_hastily(&project, project.server(&["bare"]));
 }
 
 #[test]
@@ -153,6 +162,18 @@ fn a_host_to_be_killed() {
 
 /// Starts the host, kills it once its servers run, and gives back their mark.
 fn killed(manners: &str, unguarded: bool) -> String {
+    let (host, mark) = ready(manners, unguarded);
+    kill(host);
+    mark
+}
+
+fn kill(mut host: Child) {
+    host.kill().unwrap();
+    host.wait().unwrap();
+}
+
+/// A host whose servers run, and their mark.
+fn ready(manners: &str, unguarded: bool) -> (Child, String) {
     let project = Project::new();
     let mut host = Command::new(env::current_exe().unwrap());
     host.args(["--exact", "ending::a_host_to_be_killed", "--nocapture"])
@@ -166,9 +187,27 @@ fn killed(manners: &str, unguarded: bool) -> String {
     let lines = BufReader::new(host.stdout.take().unwrap()).lines();
     let ready = lines.map_while(Result::ok).find(|line| line.starts_with("ready"));
     assert_eq!(ready.as_deref(), Some("ready 5"));
-    host.kill().unwrap();
-    host.wait().unwrap();
-    project.mark().to_owned()
+    (host, project.mark().to_owned())
+}
+
+/// The guard of a host, once it is another one than the last.
+#[cfg(target_os = "linux")]
+fn guard_of(host: &Child, last: Option<rustix::process::Pid>) -> rustix::process::Pid {
+    let is_guard = |process: &i32| {
+        let read = |file: &str| fs::read_to_string(format!("/proc/{process}/{file}"));
+        let parent = format!("PPid:\t{}\n", host.id());
+        read("status").is_ok_and(|status| status.contains(&parent))
+            && read("cmdline").is_ok_and(|line| line.contains("tidegate-guard"))
+    };
+    loop {
+        let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
+        let guard = numbers.filter(is_guard).find_map(rustix::process::Pid::from_raw);
+        if guard.is_some() && guard != last {
+            return guard.unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn check_gone(mark: &str) {
@@ -187,6 +226,20 @@ fn no_server_outlives_a_host_that_is_killed() {
 fn nothing_that_left_its_group_outlives_a_host_that_is_killed() {
     check_gone(&killed("session", false));
     check_gone(&killed("orphan", false));
+    #[cfg(target_os = "linux")]
+    check_gone(&killed("bare", false));
+}
+
+/// F-010: a guard that somebody killed has a successor soon, which knows every server.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_server_outlives_a_host_whose_guard_was_killed_before_it() {
+    let (host, mark) = ready("ignore-eof,ignore-term,child", false);
+    let first = guard_of(&host, None);
+    rustix::process::kill_process(first, rustix::process::Signal::KILL).unwrap();
+    guard_of(&host, Some(first));
+    kill(host);
+    check_gone(&mark);
 }
 
 #[test]

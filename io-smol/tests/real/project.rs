@@ -102,8 +102,10 @@ fn processes(variable: &str, mark: &str) -> Vec<String> {
     let wanted = format!("{variable}={mark}");
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ours = entries.filter(|entry| {
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|it| it == wanted.as_bytes())
+        // In its environment, or among its arguments if it has no environment.
+        let texts = ["environ", "cmdline"].map(|file| fs::read(entry.path().join(file)));
+        let mut texts = texts.iter().flatten().flat_map(|text| text.split(|byte| *byte == 0));
+        texts.any(|it| it == wanted.as_bytes())
     });
     ours.map(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -98,6 +98,11 @@ if "session" in MANNERS:
 if "orphan" in MANNERS:
     subprocess.Popen(["sh", "-c", 'setsid "$@" & exit', "sh", sys.executable, "-c", STAY], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
+if "bare" in MANNERS:
+    # A daemon that has left everything behind; its last words say whose it is.
+    whose = [f"{name}={value}" for name, value in os.environ.items() if name.startswith("TIDEGATE_SMOL_")]
+    subprocess.Popen(["sh", "-c", 'env -i setsid "$@" & exit', "sh", sys.executable, "-c", STAY, *whose],
+                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
 for noisy, stream in (("noise", sys.stdout), ("complaints", sys.stderr)):
     # A process of its own, so that the server answers all the same.
     if noisy in MANNERS:

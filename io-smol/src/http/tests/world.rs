@@ -156,7 +156,7 @@ impl World {
         for source in ready {
             match source {
                 Source::Socket(id) => self.http.ready(id, &mut self.shared),
-                Source::Process { .. } => unreachable!("there is none"),
+                Source::Process { .. } | Source::Guard => unreachable!("there is none"),
             }
         }
         self.http.pass(Instant::now(), &mut self.shared);
