@@ -203,8 +203,8 @@ fn guard_of(host: &Child, last: Option<rustix::process::Pid>) -> rustix::process
         let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
         let guard = numbers.filter(is_guard).find_map(rustix::process::Pid::from_raw);
-        if guard.is_some() && guard != last {
-            return guard.unwrap();
+        if let Some(guard) = guard.filter(|guard| Some(*guard) != last) {
+            return guard;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
