@@ -66,11 +66,14 @@ impl View {
         self.let_go.extend(asked.iter().cloned());
         for event in seen.events {
             let Event::ServerChanged { server, state } = event else { continue };
+            // It may be off first, and rest when it is on.
+            if self.rest && !self.said.contains_key(server) {
+                self.let_go.insert(server.clone());
+            }
             if state.is_connecting() && !asked.contains(server) {
                 self.let_go.remove(server);
             }
-            let new = self.rest && !self.said.contains_key(server);
-            let asked = new || self.let_go.contains(server) || seen.server(server).is_none();
+            let asked = self.let_go.contains(server) || seen.server(server).is_none();
             Law::View.demands(*state != ServerState::Disconnected || asked, || {
                 format!("{server} is disconnected and nobody asked for it")
             })?;
