@@ -26,6 +26,10 @@ const SERVER: &str = "suite";
 /// The suite waits for so long, and kills only the shell around this program.
 const LIMIT: Duration = Duration::from_secs(25);
 
+/// How long the stream for what no request asks for takes to be there. One scenario asks by that
+/// stream, and nothing comes of it if the stream is not there.
+const STREAM: Duration = Duration::from_millis(300);
+
 fn main() -> ExitCode {
     let url = env::args().next_back().unwrap_or_default();
     let scenario = env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
@@ -85,6 +89,7 @@ async fn play(host: &Host, scenario: &str) -> Result<(), String> {
         "initialize" => Ok(()),
         "tools_call" => call(host, "add_numbers", json!({"a": 5, "b": 3})).await,
         "elicitation-sep1034-client-defaults" => {
+            Timer::after(STREAM).await;
             call(host, "test_client_elicitation_defaults", json!({})).await
         }
         "sse-retry" => call(host, "test_reconnection", json!({})).await,

@@ -4,14 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 const require = createRequire(join(process.env.NODE_ROOT, 'package.json'));
-const load = (name) => import(pathToFileURL(require.resolve(name)).href.replace(/\.cjs$/, '.mjs'));
-const { McpServer, createMcpHandler, isLegacyRequest } = await load('@modelcontextprotocol/server');
-const { serveStdio } = await load('@modelcontextprotocol/server/stdio');
-const { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } = await load('@modelcontextprotocol/node');
-const { z } = await load('zod');
+const { McpServer, createMcpHandler, isLegacyRequest } = require('@modelcontextprotocol/server');
+const { serveStdio } = require('@modelcontextprotocol/server/stdio');
+const { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } = require('@modelcontextprotocol/node');
+const { z } = require('zod');
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
@@ -61,7 +59,7 @@ function listen(port) {
     for await (const chunk of request) chunks.push(chunk);
     const whole = Buffer.concat(chunks).toString();
     const body = whole ? JSON.parse(whole) : undefined;
-    const isLegacy = request.method !== 'POST' || (await isLegacyRequest(toWebRequest(request, body)));
+    const isLegacy = request.method !== 'POST' || (await isLegacyRequest(await toWebRequest(request, body)));
     await (isLegacy ? legacy : modern)(request, response, body);
   }).listen(Number(port), '127.0.0.1');
 }

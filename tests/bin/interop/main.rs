@@ -2,7 +2,8 @@
 //!
 //! `interop [SERVER…]`. Each cell is a server started anew, listed, called, listened to while it
 //! counts, told to stop in the middle, asked for resources and prompts, and killed and used again.
-//! `→` says which revision a server chose in the place of the one that was offered.
+//! `→` says which revision a server chose in the place of the one that was offered. Answers of
+//! plain JSON have no room for reports of how far a call is, so that there `count` is only called.
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 mod servers;

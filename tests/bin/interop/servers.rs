@@ -74,6 +74,11 @@ impl Server {
         }
     }
 
+    /// Whether its answers have room for reports before them.
+    pub(crate) fn reports(&self) -> bool {
+        self.way != Way::Json
+    }
+
     /// Starts it, if it is no process of the host's, and says how it is reached.
     pub(crate) fn start(self) -> Result<Started, String> {
         if self.way == Way::Stdio {

@@ -132,7 +132,8 @@ impl Trial<'_> {
         while let Some(news) = events.try_next() {
             reports += usize::from(matches!(news, News::Event(Event::CallProgressed { .. })));
         }
-        if reports >= 2 { Ok(()) } else { Err(format!("{reports} reports of 3")) }
+        let enough = reports >= 2 || !self.server.reports();
+        if enough { Ok(()) } else { Err(format!("{reports} reports of 3")) }
     }
 
     async fn cancel(&self) -> Result<(), String> {

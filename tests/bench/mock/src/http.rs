@@ -1,7 +1,7 @@
 //! The same behind streamable HTTP: a thread for each connection, a session, and a stream that
 //! stays open and says nothing.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::exit;
 use std::thread;
