@@ -20,7 +20,7 @@ pub(super) const TAIL_BYTES: usize = 256;
 
 /// From which length on an unfinished line is outlined: a message that is only cut in two by the
 /// end of a read is not.
-const LONG_BYTES: usize = 32 * 1024;
+pub(super) const LONG_BYTES: usize = 32 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

@@ -10,7 +10,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
-use super::lines::{Frame, HEAD_BYTES, TAIL_BYTES};
+use super::json::Outline;
+use super::lines::{Frame, HEAD_BYTES, LONG_BYTES, TAIL_BYTES};
 
 /// The longest name of a field that means something, a byte order mark included.
 const NAME_BYTES: usize = 16;
@@ -62,12 +63,20 @@ enum Field {
 enum Data {
     /// There is none.
     Absent,
-    Kept(Vec<u8>),
+    Kept(Kept),
     /// It is too long: only its ends are kept.
     Dropped {
         head: Vec<u8>,
         tail: Vec<u8>,
     },
+}
+
+/// All of the data so far.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+struct Kept {
+    data: Vec<u8>,
+    /// If it is long: drawn as it comes, so that little is left to do when the last byte is there.
+    outline: Option<Outline>,
 }
 
 /// What an event calls itself.
@@ -168,7 +177,7 @@ impl Events {
     fn begin(&mut self, field: Field) -> Line {
         if field == Field::Data {
             match &self.data {
-                Data::Absent => self.data = Data::Kept(Vec::new()),
+                Data::Absent => self.data = Data::Kept(Kept::default()),
                 Data::Kept(_) | Data::Dropped { .. } => self.data.extend(b"\n", self.bytes_max),
             }
         }
@@ -229,11 +238,14 @@ impl Data {
     fn extend(&mut self, piece: &[u8], bytes_max: usize) {
         match self {
             Self::Absent => {}
-            Self::Kept(kept) if kept.len() + piece.len() <= bytes_max => {
-                kept.extend_from_slice(piece);
+            Self::Kept(Kept { data, outline }) if data.len() + piece.len() <= bytes_max => {
+                data.extend_from_slice(piece);
+                if data.len() >= LONG_BYTES {
+                    outline.get_or_insert_default().extend(data);
+                }
             }
-            Self::Kept(kept) => {
-                let mut head = mem::take(kept);
+            Self::Kept(Kept { data, .. }) => {
+                let mut head = mem::take(data);
                 let mut tail = end(&head).to_vec();
                 let room = HEAD_BYTES.min(bytes_max);
                 let more = room.saturating_sub(head.len());
@@ -253,9 +265,12 @@ impl Data {
     fn frame(self, bytes_max: usize) -> Option<Frame<'static>> {
         match self {
             Self::Absent => None,
-            Self::Kept(data) => match String::from_utf8(data) {
+            Self::Kept(Kept { data, outline }) => match String::from_utf8(data) {
                 Ok(text) if text.bytes().all(|byte| b" \t\n".contains(&byte)) => None,
-                Ok(text) => Some(Frame::Line(Cow::Owned(text))),
+                Ok(text) => Some(match outline {
+                    Some(outline) => Frame::Long(text, outline),
+                    None => Frame::Line(Cow::Owned(text)),
+                }),
                 Err(error) => Some(Frame::whole(error.into_bytes())),
             },
             Self::Dropped { head, tail } => Some(Frame::TooLong { head, tail, bytes_max }),

@@ -92,3 +92,22 @@ fn data_that_is_not_utf_8_is_told_apart() {
     let said: Vec<String> = said.iter().map(|event| text(&event.data)).collect();
     assert_eq!(said, ["<1 bytes>", "é"]);
 }
+
+/// A long message is outlined while it comes, whatever pieces it comes in.
+#[test]
+fn a_long_event_is_outlined_as_it_comes() {
+    let message = alloc::format!("{{\"id\":7,\"result\":\"{}\"}}", "x".repeat(2 * LONG_BYTES));
+    let stream = alloc::format!("data: {message}\n\n");
+    for step in [1_000, stream.len()] {
+        let mut events = Events::new(stream.len());
+        let mut said = vec![];
+        for piece in stream.as_bytes().chunks(step) {
+            said.extend(events.push(piece));
+        }
+        let [Event { data: Frame::Long(text, outline), .. }] = said.as_slice() else { panic!() };
+        assert_eq!(*text, message);
+        let members = outline.members(text, 8).unwrap();
+        let keys: alloc::vec::Vec<_> = members.map(|member| member.key.into_owned()).collect();
+        assert_eq!(keys, ["id", "result"]);
+    }
+}
