@@ -22,7 +22,7 @@ macro_rules! tell {
 }
 
 fn started(script: Script, front: Front) -> Result<World, Violation> {
-    let mut world = Scene::default().server("web", script.behind(front)).world();
+    let mut world = Scene::default().legacy("web", script.behind(front)).world();
     world.start()?;
     world.run_for(200)?;
     Ok(world)

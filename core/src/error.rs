@@ -9,6 +9,7 @@ mod exchange;
 mod http;
 mod open;
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use core::fmt;
 
@@ -90,6 +91,9 @@ pub enum Stage {
     Spawn,
     /// It had been asked to `initialize`.
     Initialize,
+    /// It had been asked `server/discover`, which takes the place of that where there is no
+    /// handshake.
+    Discover,
     /// It had been asked for its tools.
     ListTools,
     /// It was ready.
@@ -103,6 +107,7 @@ impl fmt::Display for Stage {
             Self::Resolve => "resolve",
             Self::Spawn => "spawn",
             Self::Initialize => "initialize",
+            Self::Discover => "server/discover",
             Self::ListTools => "tools/list",
             Self::Ready => "ready",
         })
@@ -140,6 +145,13 @@ pub enum Cause {
     Refused {
         /// The error.
         error: RpcError,
+    },
+    /// It shook no hands, and does not do without a handshake either.
+    NeitherEra {
+        /// Why there was no handshake.
+        initialize: Box<Self>,
+        /// What it answered to `server/discover`.
+        discover: Box<RpcError>,
     },
     /// It speaks no revision of the protocol that we speak.
     Revision {
@@ -232,41 +244,50 @@ impl Failure {
     /// The failure in one line for a person, without the standard error.
     #[must_use]
     pub fn describe(&self, server: &ServerName) -> String {
-        let stage = self.stage;
-        match &self.cause {
-            Cause::Invalid { message } => message.clone(),
-            Cause::Unresolved { field, missing } => {
+        self.cause.describe(self.stage, server)
+    }
+}
+
+impl Cause {
+    fn describe(&self, stage: Stage, server: &ServerName) -> String {
+        match self {
+            Self::Invalid { message } => message.clone(),
+            Self::Unresolved { field, missing } => {
                 alloc::format!("Server \"{server}\": \"{field}\" cannot be filled in: {missing}")
             }
-            Cause::Open { error } => alloc::format!("Server \"{server}\": {error}"),
+            Self::Open { error } => alloc::format!("Server \"{server}\": {error}"),
             // The documented runtime's words, with the stage added (F-003).
-            Cause::TimedOut { limit_ms } => alloc::format!(
+            Self::TimedOut { limit_ms } => alloc::format!(
                 "Connection to MCP server \"{server}\" timed out after {limit_ms}ms ({stage})"
             ),
-            Cause::Refused { error } => {
+            Self::Refused { error } => {
                 alloc::format!("Server \"{server}\" refused {stage}: {error}")
             }
-            Cause::Revision { offered } => alloc::format!(
+            Self::NeitherEra { initialize, discover } => {
+                let initialize = initialize.describe(Stage::Initialize, server);
+                alloc::format!("{initialize}; and to server/discover it answers: {discover}")
+            }
+            Self::Revision { offered } => alloc::format!(
                 "Server \"{server}\" speaks protocol revision {offered:?}, which is not supported"
             ),
-            Cause::Shape { message } => {
+            Self::Shape { message } => {
                 alloc::format!("Server \"{server}\" answered {stage} wrongly: {message}")
             }
-            Cause::Exited { exit } => alloc::format!("Server \"{server}\" {exit} ({stage})"),
-            Cause::OutputClosed => {
+            Self::Exited { exit } => alloc::format!("Server \"{server}\" {exit} ({stage})"),
+            Self::OutputClosed => {
                 alloc::format!("Server \"{server}\" closed its output ({stage})")
             }
-            Cause::InputClosed => alloc::format!("Server \"{server}\" closed its input ({stage})"),
-            Cause::Http { failure } => {
+            Self::InputClosed => alloc::format!("Server \"{server}\" closed its input ({stage})"),
+            Self::Http { failure } => {
                 alloc::format!("Server \"{server}\" failed ({stage}): {failure}")
             }
-            Cause::Limit { what, limit } => {
+            Self::Limit { what, limit } => {
                 alloc::format!("Server \"{server}\" {} ({stage})", what.describe(*limit))
             }
-            Cause::RepeatedCursor => alloc::format!(
+            Self::RepeatedCursor => alloc::format!(
                 "Server \"{server}\" repeated a page cursor in {stage}: its list never ends"
             ),
-            Cause::StartupDeadline { limit_ms } => alloc::format!(
+            Self::StartupDeadline { limit_ms } => alloc::format!(
                 "Server \"{server}\" was still starting after {limit_ms}ms ({stage}); it goes on in the background"
             ),
         }

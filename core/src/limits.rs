@@ -57,6 +57,13 @@ pub struct Limits {
     /// How long a tool cache entry is valid, in milliseconds. Default 30 days; with 0 there is no
     /// cache, and nothing is read from one or written to it.
     pub cache_ms: u64,
+    /// How long a server may take to answer `server/discover` before it is asked to `initialize`
+    /// instead, in milliseconds; package runners download first. Cheap to get wrong, as a later
+    /// answer still counts (C-VER-20). Default 10 s.
+    pub probe_ms: u64,
+    /// How long an attempt waits for what the cache remembers of its server's era before its
+    /// first word, in milliseconds. Default 1 s.
+    pub recall_ms: u64,
     /// How long a connection for one HTTP exchange may take to be made, in milliseconds, if that
     /// is less than the server has to start. Default 10 s.
     pub http_connect_ms: u64,
@@ -104,6 +111,8 @@ impl Default for Limits {
             shell_ms: 10_000,
             servers: 20_000,
             cache_ms: 30 * 24 * 60 * 60 * 1_000,
+            probe_ms: 10_000,
+            recall_ms: 1_000,
             http_connect_ms: 10_000,
             http_head_ms: 30_000,
             http_idle_ms: 30_000,

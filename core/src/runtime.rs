@@ -24,7 +24,7 @@ use crate::server::Setting;
 use crate::time::{Deadline, Timestamp};
 use crate::tools::catalog::Catalog;
 use crate::tools::shelf::{Change, Shelf};
-use crate::wire::dialect::Revision;
+use crate::wire::dialect::{Era, Revision};
 
 /// The lifecycle of many MCP servers.
 ///
@@ -52,7 +52,7 @@ impl Runtime {
         let setting = Setting {
             client_name: options.client_name,
             client_version: options.client_version,
-            offered: options.offered.unwrap_or(Revision::LATEST),
+            offered: offered(options.offered),
             cwd: options.cwd,
             services: options.services,
             limits: options.limits,
@@ -322,4 +322,10 @@ mod explore {
             self.hub.phase_of(server)
         }
     }
+}
+
+/// What a handshake offers first: the newest revision that has one, unless another one is wanted
+/// that does (C-VER-22).
+fn offered(wanted: Option<Revision>) -> Revision {
+    wanted.filter(|revision| revision.era() == Era::Legacy).unwrap_or(Revision::LATEST_LEGACY)
 }

@@ -17,6 +17,8 @@ impl<M: Machine> World<M> {
     /// A server offers something else from here on and says so, once for each list.
     pub fn change(&mut self, server: &str, change: impl FnOnce(&mut Offered)) {
         let Some(mut script) = self.driver.script(server).cloned() else { return };
+        // Without a handshake its client has to listen first, and does not.
+        let unheard = script.front.is_some();
         let before = script.offers.clone();
         change(&mut script.offers);
         let after = script.offers.clone();
@@ -30,7 +32,7 @@ impl<M: Machine> World<M> {
         if before.prompts != after.prompts {
             self.say(server, &list_changed("prompts"));
         }
-        if self.options.policy.list_changed == ListChanged::Ignore {
+        if self.options.policy.list_changed == ListChanged::Ignore || unheard {
             // Whether it was listed before or after the change is a matter of luck.
             self.model.doubt(Some(server));
         } else {

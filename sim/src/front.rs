@@ -8,6 +8,8 @@ pub struct Front {
     pub older: bool,
     /// It gives sessions an id.
     pub sessions: bool,
+    /// How it answers `server/discover`, if it speaks no era without a handshake.
+    pub probe: Probe,
     /// It answers requests with streams of events.
     pub streams: bool,
     /// It has a stream for what it says by itself.
@@ -32,12 +34,27 @@ impl Default for Front {
         Self {
             older: false,
             sessions: true,
+            probe: Probe::default(),
             streams: false,
             listens: true,
             retry_ms: None,
             faults: Vec::new(),
         }
     }
+}
+
+/// How a server with a handshake answers what is asked without one, before there was one.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Probe {
+    /// With 400 and an error that is about no request, as most of those with sessions do.
+    #[default]
+    NoSession,
+    /// With an error of the protocol about what it does not know.
+    Error,
+    /// With a result of nothing, as it does to whatever it does not know.
+    Nothing,
+    /// With this status and nothing else.
+    Status(u16),
 }
 
 /// One thing that goes wrong with one exchange. Exchanges of the first attempt are counted from

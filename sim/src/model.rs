@@ -13,7 +13,7 @@ use tidegate_core::command::Command;
 use tidegate_core::event::ServerState;
 use tidegate_core::held::Held;
 use tidegate_core::hub::live::{Prompts, Resources};
-use tidegate_core::hub::policy::{Extras, Policy, Reconnect, Watch};
+use tidegate_core::hub::policy::{Extras, Policy, Protocol, Reconnect, Watch};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{ReadId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
@@ -42,6 +42,8 @@ pub struct Model {
     servers: Held<BTreeMap<String, Server>>,
     /// Whether a server that is lost comes back by itself.
     reconnects: bool,
+    /// Which eras of the protocol are spoken.
+    protocol: Protocol,
     watching: bool,
     /// Whether the file is read again when it is saved.
     follows: bool,
@@ -65,7 +67,8 @@ impl Model {
     pub fn new(file: Vec<Entry>, policy: &Policy) -> Self {
         let reconnects = policy.reconnect != Reconnect::Off;
         let follows = policy.watch != Watch::Off;
-        Self { file: Hashed::new(file), reconnects, follows, ..Self::default() }
+        let protocol = policy.protocol;
+        Self { file: Hashed::new(file), reconnects, protocol, follows, ..Self::default() }
     }
 
     /// The configuration file as it is.
@@ -100,11 +103,12 @@ impl Model {
                 }
                 Command::Open { conn, server, launch } => {
                     let script = driver.script(&launch.command.to_string());
-                    let broken = (Nature::Broken, Offered::default());
-                    let (nature, offers) =
-                        script.map_or(broken, |script| (script.nature(), script.offers.clone()));
+                    let nature = script.map_or(Nature::Broken, |script| {
+                        script.nature_in(self.protocol, script.nature())
+                    });
+                    let offers = script.map(|script| script.offers.clone()).unwrap_or_default();
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
-                        server.subscribe = script.is_some_and(|script| script.subscribe);
+                        server.subscribe = script.is_some_and(Script::subscribes);
                         server.attempt = Some((*conn, nature, Hashed::new(offers)));
                         server.runs = launch.args.first().map(ToString::to_string);
                         server.lost = false;
@@ -112,10 +116,12 @@ impl Model {
                 }
                 Command::Connect { conn, server, remote } => {
                     let script = driver.script(server.as_str());
-                    let nature = script.map_or(Nature::Broken, Script::remote_nature);
+                    let nature = script.map_or(Nature::Broken, |script| {
+                        script.nature_in(self.protocol, script.remote_nature())
+                    });
                     let offers = script.map(|script| script.offers.clone()).unwrap_or_default();
                     if let Some(server) = self.servers.get_mut(server.as_str()) {
-                        server.subscribe = script.is_some_and(|script| script.subscribe);
+                        server.subscribe = script.is_some_and(Script::subscribes);
                         server.attempt = Some((*conn, nature, Hashed::new(offers)));
                         let version = remote.url.to_string();
                         server.runs = version.rsplit('/').next().map(Into::into);

@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use tidegate_core::held::Held;
 
 use crate::lists::{Kind, Lists};
-use crate::script::{Fault, Script};
+use crate::script::{Fault, Script, Speaks};
+
+mod stateless;
 
 /// The revisions a client may offer.
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -18,6 +20,7 @@ const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11
 /// What a server knows of its client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peer {
+    speaks: Speaks,
     stage: Stage,
     /// Every id the client used, and whether its answer was called off.
     ids: Held<BTreeMap<String, Request>>,
@@ -49,6 +52,8 @@ enum Stage {
     Greeted,
     /// Everything may be asked.
     Ready,
+    /// Everything may be asked, and says for itself what it needs.
+    Stateless,
 }
 
 #[derive(Clone, Debug)]
@@ -81,13 +86,17 @@ pub(crate) enum Reaction {
 /// its client stays out.
 impl Hash for Peer {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.stage, &self.listed, &self.asked, &self.watched).hash(state);
+        (self.speaks, self.stage, &self.listed, &self.asked, &self.watched).hash(state);
         (&self.withdrawn, &self.waiting).hash(state);
         self.lists.digest(state);
     }
 }
 
 impl Peer {
+    pub(crate) fn new(speaks: Speaks) -> Self {
+        Self { speaks, ..Self::default() }
+    }
+
     /// Takes one line without its line feed.
     pub(crate) fn hear(&mut self, script: &Script, line: &[u8]) -> Vec<Reaction> {
         let Ok(Value::Object(message)) = serde_json::from_slice(line) else {
@@ -136,9 +145,11 @@ impl Peer {
         self.newest
     }
 
-    /// What the server asked and was not answered (G49), and how often.
+    /// What the server asked and was not answered (G49), and how often; where there is no
+    /// handshake nobody answers (C-RPC-17).
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&String, usize)> {
-        self.asked.iter().map(|(id, times)| (id, *times))
+        let asked = self.asked.iter().filter(|_| self.stage != Stage::Stateless);
+        asked.map(|(id, times)| (id, *times))
     }
 
     fn breach(&mut self, what: String) {
@@ -165,8 +176,15 @@ impl Peer {
         if !(params.is_object() || params.is_null()) {
             self.breach(format!("{method} with params that are no object"));
         }
+        let modern = stateless::is_modern(params);
+        if modern && self.speaks != Speaks::Legacy {
+            return self.stateless(script, method, &key, params);
+        }
         self.check_order(method);
         let (after, member) = match method {
+            "initialize" if self.speaks == Speaks::Modern => {
+                (script.delays.initialize, stateless::refusal(params))
+            }
             "initialize" => (script.delays.initialize, self.initialize(script, params)),
             "resources/subscribe" | "resources/unsubscribe" => {
                 (script.delays.watch, self.watch(method, params))
@@ -179,6 +197,9 @@ impl Peer {
             },
         };
         let other = overridden(script, method);
+        if method == "initialize" && other.as_ref().is_some_and(|it| it.starts_with("\"error\"")) {
+            self.stage = Stage::New;
+        }
         self.lists.spoiled |= other.is_some() && Kind::of(method).is_some();
         let member = other.unwrap_or(member);
         vec![Reaction::Say(Say { after, line: answer(&key, &member), of: Some(key) })]
@@ -186,6 +207,12 @@ impl Peer {
 
     fn check_order(&mut self, method: &str) {
         match (self.stage, method) {
+            (Stage::Stateless, _) => self.breach(format!("{method} as if there were a handshake")),
+            // What a server does not know it is asked only to find that out.
+            (Stage::New | Stage::Greeted, "server/discover") => {}
+            (Stage::New, _) if self.speaks == Speaks::Modern && method != "initialize" => {
+                self.breach(format!("{method} before anything is known"));
+            }
             (Stage::New, "initialize" | "ping") | (Stage::Greeted, "ping") => {}
             // A client may try again with another revision.
             (Stage::Greeted, "initialize") => {}
@@ -209,7 +236,17 @@ impl Peer {
         if !params.get("capabilities").is_some_and(Value::is_object) {
             self.breach("initialize without capabilities".into());
         }
-        let mut capabilities = json!({ "tools": {} });
+        let capabilities = self.declare(script, json!({}));
+        let revision = json!(script.revision.as_deref().unwrap_or(offered));
+        format!(
+            "\"result\":{{\"capabilities\":{capabilities},\"protocolVersion\":{revision},\
+             \"serverInfo\":{{\"name\":\"scripted\",\"version\":\"1\"}}}}"
+        )
+    }
+
+    /// Its capabilities; `tools` are those of its tools.
+    fn declare(&mut self, script: &Script, tools: Value) -> Value {
+        let mut capabilities = json!({ "tools": tools });
         if !(script.offers.resources.is_empty() && script.offers.templates.is_empty()) {
             capabilities["resources"] =
                 json!({ "listChanged": true, "subscribe": script.subscribe });
@@ -220,11 +257,7 @@ impl Peer {
             capabilities["prompts"] = json!({ "listChanged": true });
             self.lists.declared.insert(Kind::Prompts);
         }
-        let revision = json!(script.revision.as_deref().unwrap_or(offered));
-        format!(
-            "\"result\":{{\"capabilities\":{capabilities},\"protocolVersion\":{revision},\
-             \"serverInfo\":{{\"name\":\"scripted\",\"version\":\"1\"}}}}"
-        )
+        capabilities
     }
 
     fn list(&mut self, script: &Script, kind: Kind, key: &str, params: &Value) -> String {
@@ -299,7 +332,7 @@ impl Peer {
     ) -> Vec<Reaction> {
         match (method, self.stage) {
             ("notifications/initialized", Stage::Greeted) => self.stage = Stage::Ready,
-            ("notifications/initialized", Stage::New | Stage::Ready) => {
+            ("notifications/initialized", Stage::New | Stage::Ready | Stage::Stateless) => {
                 self.breach("notifications/initialized at the wrong time".into());
             }
             ("notifications/cancelled", _) => return self.cancelled(script, message),

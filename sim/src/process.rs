@@ -78,7 +78,7 @@ impl Process {
     pub(crate) fn spawn(conn: ConnId, script: Hashed<Script>, now: Timestamp) -> Self {
         let mut process = Self {
             conn,
-            peer: Held::default(),
+            peer: Held::new(Peer::new(script.speaks)),
             life: Life::Spawning(None),
             agenda: VecDeque::new(),
             ready: VecDeque::new(),

@@ -48,6 +48,8 @@ pub struct Entry {
     pub asks: bool,
     /// The transport it is reached by, if it is no process: `http` or `sse`.
     pub remote: Option<&'static str>,
+    /// Which eras of the protocol are spoken with it: `auto`, `legacy` or `modern`, if it says so.
+    pub protocol: Option<&'static str>,
 }
 
 impl Entry {
@@ -61,6 +63,7 @@ impl Entry {
             timeout_ms: None,
             asks: false,
             remote: None,
+            protocol: None,
         }
     }
 }
@@ -71,7 +74,7 @@ pub fn config(entries: &[Entry]) -> String {
     let servers: Vec<String> = entries
         .iter()
         .map(|entry| {
-            let Entry { name, version, enabled, timeout_ms, asks, remote } = entry;
+            let Entry { name, version, enabled, timeout_ms, asks, remote, protocol } = entry;
             let mut value = match remote {
                 None => json!({ "command": name, "args": [format!("v{version}")] }),
                 Some(kind) => json!({ "type": kind, "url": format!("https://{name}/v{version}") }),
@@ -81,6 +84,9 @@ pub fn config(entries: &[Entry]) -> String {
             }
             if let Some(timeout) = timeout_ms {
                 value["timeout"] = json!(timeout);
+            }
+            if let Some(protocol) = protocol {
+                value["protocol"] = json!(protocol);
             }
             if *asks {
                 value["env"] = json!({ "VALUE": "!value" });
@@ -116,6 +122,13 @@ impl Scene {
         self.scripts.push((entry.name.clone(), script));
         self.entries.push(entry);
         self
+    }
+
+    /// One more configured server, with which only those eras of the protocol are spoken that have a
+    /// handshake.
+    #[must_use]
+    pub fn legacy(self, name: &str, script: Script) -> Self {
+        self.entry(Entry { protocol: Some("legacy"), ..Entry::new(name) }, script)
     }
 
     /// The tools of the last server are in the cache, from a run in which it was healthy.
@@ -195,7 +208,8 @@ impl Scene {
         for (_, script) in &mut scene.scripts {
             let healthy = |front: &Front| Front { older: front.older, ..Front::default() };
             let front = script.front.as_ref().map(healthy);
-            *script = Script { offers: script.offers.clone(), front, ..Script::default() };
+            let (offers, speaks) = (script.offers.clone(), script.speaks);
+            *script = Script { offers, speaks, front, ..Script::default() };
         }
         let mut world = scene.world().with_effort(Effort::Light);
         let run = world.start().and_then(|_| world.run_until_quiet());

@@ -1,15 +1,30 @@
 //! What a simulated server does, as data: how long each step takes and what goes wrong.
 
 use tidegate_core::error::{Exit, OpenError, WhosePath};
+use tidegate_core::hub::policy::Protocol;
 
 use crate::front::Front;
 pub use crate::lists::Offered;
+
+/// Which eras of the protocol a server speaks.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Speaks {
+    /// The one with a handshake.
+    #[default]
+    Legacy,
+    /// The one without.
+    Modern,
+    /// Both: the first word decides.
+    Dual,
+}
 
 /// A server's part. The default one is healthy and instant, and offers the tool `echo`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Script {
     /// How its process starts.
     pub spawn: Spawn,
+    /// Which eras of the protocol it speaks.
+    pub speaks: Speaks,
     /// The revision it answers `initialize` with; `None` for the one it was offered.
     pub revision: Option<String>,
     /// How long it thinks, in milliseconds.
@@ -152,6 +167,7 @@ impl Script {
     pub fn tools<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             spawn: Spawn::Runs(0),
+            speaks: Speaks::default(),
             revision: None,
             delays: Delays::default(),
             offers: Offered { tools: owned(names), ..Offered::default() },
@@ -168,6 +184,13 @@ impl Script {
     #[must_use]
     pub fn behind(mut self, front: Front) -> Self {
         self.front = Some(front);
+        self
+    }
+
+    /// The same, speaking these eras.
+    #[must_use]
+    pub fn speaking(mut self, speaks: Speaks) -> Self {
+        self.speaks = speaks;
         self
     }
 
@@ -337,6 +360,25 @@ impl Script {
             Nature::Sound if whole && self.faults.is_empty() => Nature::Sound,
             Nature::Sound | Nature::Broken | Nature::Fickle => Nature::Fickle,
         }
+    }
+
+    /// What becomes of it if only these eras are spoken with it, and this would if all were.
+    pub(crate) fn nature_in(&self, protocol: Protocol, nature: Nature) -> Nature {
+        let foreign = match protocol {
+            Protocol::Auto => false,
+            Protocol::Legacy => self.speaks == Speaks::Modern,
+            Protocol::Modern => self.speaks == Speaks::Legacy,
+        };
+        match nature {
+            nature if !foreign => nature,
+            Nature::Sound | Nature::Broken => Nature::Broken,
+            Nature::Fickle => Nature::Fickle,
+        }
+    }
+
+    /// Whether one can subscribe to its resources one by one.
+    pub(crate) fn subscribes(&self) -> bool {
+        self.subscribe && self.speaks != Speaks::Modern
     }
 
     /// What becomes of it if it is left alone.

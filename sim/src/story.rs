@@ -9,7 +9,7 @@ mod cast;
 use tidegate_core::bytes::Json;
 use tidegate_core::command::Command;
 use tidegate_core::error::Exit;
-use tidegate_core::hub::policy::Policy;
+use tidegate_core::hub::policy::{Policy, Protocol};
 use tidegate_core::id::{CallId, ConnId, InquiryId, OpId};
 use tidegate_core::input::{Found, Target};
 use tidegate_core::inquiry::{Refusal, Reply, Service};
@@ -20,7 +20,7 @@ use crate::front::Front;
 use crate::laws::Law;
 use crate::machine::Machine;
 use crate::scene::{Entry, Scene};
-use crate::script::Script;
+use crate::script::{Script, Speaks};
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -274,10 +274,13 @@ impl<M: Machine> World<M> {
         self.check_model()?;
         for name in NAMES {
             let healthy = Script::default();
-            let Script { offers, subscribe, front, .. } =
+            let Script { offers, subscribe, front, speaks, .. } =
                 self.driver.script(name).unwrap_or(&healthy).clone();
             let front = front.map(|front| Front { faults: Vec::new(), ..front });
-            self.recast(name, Script { offers, subscribe, front, ..healthy });
+            // One with which no era is left to speak would never get ready.
+            let known = self.options.policy.protocol != Protocol::Legacy;
+            let speaks = if known { speaks } else { speaks.min(Speaks::Legacy) };
+            self.recast(name, Script { offers, subscribe, front, speaks, ..healthy });
         }
         if !self.machine().is_stopped() {
             for name in NAMES {

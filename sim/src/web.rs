@@ -13,12 +13,20 @@ use tidegate_core::id::{ConnId, ExchangeId};
 use tidegate_core::input::{Fact, HttpHead};
 use tidegate_core::time::Timestamp;
 
-use crate::front::{Front, Wrong};
+use crate::front::{Front, Probe, Wrong};
 use crate::peer::call_of;
 use crate::process::Process;
+use crate::script::{Script, Speaks};
+
+mod headers;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+
+/// What servers with sessions say to who has none.
+const NO_SESSION: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: Server not initialized"}}"#;
+/// What servers say to what they do not know.
+const UNKNOWN: &str = r#""error":{"code":-32601,"message":"Method not found"}"#;
 
 /// How many facts a server may bring about of which none shows.
 const FACTS_MAX: usize = 100_000;
@@ -28,6 +36,7 @@ const FACTS_MAX: usize = 100_000;
 pub(crate) struct Web {
     conn: ConnId,
     front: Front,
+    speaks: Speaks,
     chunk_bytes: usize,
     open: BTreeMap<ExchangeId, Open>,
     /// How many exchanges there were.
@@ -46,6 +55,10 @@ pub(crate) struct Web {
     /// What is still to be said after an answer, by its exchange.
     more: BTreeMap<ExchangeId, &'static str>,
     events: u64,
+    /// Whether it is spoken to without a handshake.
+    modern: bool,
+    /// Whether there was one although there need not be.
+    greeted: bool,
     /// Whether the session is known.
     session: bool,
     /// Whether the server is gone.
@@ -64,11 +77,12 @@ enum Open {
 }
 
 impl Web {
-    pub(crate) fn new(conn: ConnId, front: &Front, chunk_bytes: usize, now: Timestamp) -> Self {
+    pub(crate) fn new(conn: ConnId, front: &Front, script: &Script, now: Timestamp) -> Self {
         Self {
             conn,
             front: front.clone(),
-            chunk_bytes,
+            speaks: script.speaks,
+            chunk_bytes: script.chunk_bytes,
             open: BTreeMap::new(),
             made: 0,
             ready: VecDeque::new(),
@@ -79,6 +93,8 @@ impl Web {
             cut: BTreeSet::new(),
             more: BTreeMap::new(),
             events: 0,
+            modern: false,
+            greeted: false,
             session: false,
             down: false,
         }
@@ -150,6 +166,9 @@ impl Web {
             }
             _ => {}
         }
+        if self.answer_modern(exchange, request, wrong.as_ref(), process, now) {
+            return;
+        }
         let opens = request.session == SessionId::Keep;
         if self.front.sessions && !self.front.older && !opens && !self.session {
             self.head(exchange, 404, None, false);
@@ -181,6 +200,7 @@ impl Web {
         let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let begins = message["method"] == "initialize";
         self.session |= begins && self.front.sessions;
+        self.greeted |= begins && self.speaks == Speaks::Dual;
         self.tell(request, process, now);
         let asks = message.get("method").is_some() && message.get("id").is_some();
         if wrong == Some(&Wrong::CutHead) {
@@ -207,6 +227,67 @@ impl Web {
             self.more.insert(exchange, more);
         }
         self.open.insert(exchange, Open::Request { id, begun: goes_on.is_some() });
+    }
+
+    /// What is said without a handshake; whether that is so.
+    fn answer_modern(
+        &mut self,
+        exchange: ExchangeId,
+        request: &HttpRequest,
+        wrong: Option<&Wrong>,
+        process: &mut Process,
+        now: Timestamp,
+    ) -> bool {
+        let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let modern = headers::is_modern(&message);
+        if self.modern && !modern {
+            let what = format!("{} where there is no handshake", request.method);
+            process.peer.breaches.push(what);
+        }
+        if !modern || (self.front.older && request.target.is_empty()) {
+            return false;
+        }
+        process.peer.breaches.extend(headers::check(request, &message));
+        match (self.speaks, self.front.probe) {
+            (Speaks::Modern | Speaks::Dual, _) => {
+                // Whoever hears no answer to the question may try a handshake yet.
+                self.modern |= message["method"] != "server/discover";
+                self.tell(request, process, now);
+                self.open_modern(exchange, message["id"].to_string(), wrong);
+            }
+            (Speaks::Legacy, Probe::NoSession) => {
+                self.head(exchange, 400, Some(("content-type", JSON)), false);
+                self.body(exchange, NO_SESSION);
+                self.end(exchange, Ok(()));
+            }
+            (Speaks::Legacy, Probe::Status(status)) => {
+                self.head(exchange, status, None, false);
+                self.end(exchange, Ok(()));
+            }
+            (Speaks::Legacy, probe @ (Probe::Error | Probe::Nothing)) => {
+                let member = if probe == Probe::Nothing { "\"result\":{}" } else { UNKNOWN };
+                let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{member}}}", message["id"]);
+                self.head(exchange, 200, Some(("content-type", JSON)), false);
+                self.body(exchange, &text);
+                self.end(exchange, Ok(()));
+            }
+        }
+        true
+    }
+
+    fn open_modern(&mut self, exchange: ExchangeId, id: String, wrong: Option<&Wrong>) {
+        match wrong {
+            Some(Wrong::CutHead) => {
+                let fault = ExchangeFault::CutHead;
+                self.end(exchange, Err(ExchangeError { fault, sent: Sent::Perhaps }));
+            }
+            Some(Wrong::CutStream) => {
+                self.begin(exchange);
+                self.event(exchange, Some(&id), "");
+                self.end(exchange, Ok(()));
+            }
+            _ => drop(self.open.insert(exchange, Open::Request { id, begun: false })),
+        }
     }
 
     fn tell(&self, request: &HttpRequest, process: &mut Process, now: Timestamp) {
@@ -271,6 +352,7 @@ impl Web {
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
         (&self.front, &self.open, self.made, &self.ready, &self.line).hash(state);
         (&self.unheard, &self.stored, &self.cut, &self.more, self.session, self.down).hash(state);
+        (self.speaks, self.modern, self.greeted).hash(state);
     }
 
     /// What happened at the server, as its client sees it.
@@ -318,7 +400,9 @@ impl Web {
             _ => None,
         });
         match own {
-            Some((exchange, begun)) if begun || self.front.streams => {
+            Some((exchange, begun))
+                if begun || (self.front.streams && self.status(&message) == 200) =>
+            {
                 if !begun {
                     self.begin(exchange);
                 }
@@ -336,7 +420,8 @@ impl Web {
             }
             Some((exchange, _)) if answers => {
                 self.open.remove(&exchange);
-                self.head(exchange, 200, Some(("content-type", JSON)), self.session);
+                let status = self.status(&message);
+                self.head(exchange, status, Some(("content-type", JSON)), self.session);
                 self.body(exchange, line);
                 self.end(exchange, Ok(()));
             }
@@ -344,6 +429,11 @@ impl Web {
             None if answers && !self.front.older => {}
             Some(_) | None => self.say_aside(line),
         }
+    }
+
+    fn status(&self, message: &Value) -> u16 {
+        let modern = self.speaks != Speaks::Legacy && !self.greeted;
+        if modern { headers::status(message) } else { 200 }
     }
 
     /// What belongs to no request goes over the stream for that, or waits for one.

@@ -22,7 +22,7 @@ const STREAM: usize = 2;
 
 /// A server behind HTTP, 100 ms after a start.
 fn web(script: Script, front: Front) -> Result<World, Violation> {
-    started(&Scene::default().server("web", script.behind(front)), 100)
+    started(&Scene::default().legacy("web", script.behind(front)), 100)
 }
 
 fn wrong(mishaps: impl IntoIterator<Item = (usize, Wrong)>) -> Front {
@@ -113,7 +113,7 @@ fn a_stream_that_is_not_answered_holds_up_nothing() -> Result<(), Violation> {
 fn a_close_ends_what_is_under_way_and_waits_for_nobody() -> Result<(), Violation> {
     let slow = Script::default().calls_taking(5_000);
     let mute = slow.clone().behind(wrong([(CALL + 1, Wrong::Silent)]));
-    let scene = Scene::default().server("mute", mute).server("web", slow.behind(Front::default()));
+    let scene = Scene::default().legacy("mute", mute).legacy("web", slow.behind(Front::default()));
     let mut world = started(&scene, 100)?;
     let calls = [world.call("mute", "echo")?, world.call("web", "echo")?];
     world.run_for(50)?;
@@ -175,7 +175,7 @@ fn an_older_server_is_served_by_its_type_and_without_one() -> Result<(), Violati
     let older = Script::default().behind(Front { older: true, ..Front::default() });
     let mut typed = Entry::new("typed");
     typed.remote = Some("sse");
-    let scene = Scene::default().entry(typed, older.clone()).server("plain", older);
+    let scene = Scene::default().entry(typed, older.clone()).legacy("plain", older);
     let mut world = started(&scene, 200)?;
     for server in ["typed", "plain"] {
         let call = world.call(server, "echo")?;
@@ -208,7 +208,7 @@ fn a_call_to_a_server_that_is_down_waits_until_it_is_back() -> Result<(), Violat
 /// short one; G42.
 #[test]
 fn who_gives_a_call_up_tells_its_server_and_a_start_has_its_own_limit() -> Result<(), Violation> {
-    let mut entry = Entry::new("web");
+    let mut entry = Entry { protocol: Some("legacy"), ..Entry::new("web") };
     entry.timeout_ms = Some(1_000);
     let script = Script::default().calls_taking(3_000).behind(Front::default());
     let mut world = started(&Scene::default().entry(entry, script), 100)?;

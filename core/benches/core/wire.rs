@@ -146,7 +146,8 @@ fn read_small_notification() -> bool {
 #[divan::bench]
 fn write_call(bencher: Bencher<'_, '_>) {
     let arguments = Json::new(r#"{"pattern":"fn main","limit":20,"paths":["src","tests"]}"#);
-    bencher.bench(|| mcp::call_request(black_box(41), "search", black_box(&arguments)));
+    let meta = mcp::Meta::default();
+    bencher.bench(|| mcp::call_request(black_box(41), "search", black_box(&arguments), &meta));
 }
 
 #[divan::bench]

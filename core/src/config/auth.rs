@@ -60,6 +60,7 @@ pub(super) fn read(
             | Field::Disabled
             | Field::Timeout(_)
             | Field::StartupTimeout(_)
+            | Field::Protocol
             | Field::Include
             | Field::IncludeSome
             | Field::IncludeOrStar

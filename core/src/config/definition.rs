@@ -34,6 +34,10 @@ pub struct Definition {
     /// The limit of connecting alone, in milliseconds, where the tool has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_timeout_ms: Option<u64>,
+    /// Which eras of the protocol are spoken with it (`protocol`), if the file says so; else what
+    /// the host has for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
     /// How to sign in, if the file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<Auth>,
@@ -62,6 +66,25 @@ pub struct Definition {
 
 fn is_empty(constants: &Arc<BTreeMap<String, String>>) -> bool {
     constants.is_empty()
+}
+
+/// Which eras of the protocol are spoken with a server.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Whichever it speaks; what is remembered of it is tried first.
+    #[default]
+    Auto,
+    /// Only those with a handshake, `initialize`.
+    Legacy,
+    /// Only those without one, from 2026-07-28 on.
+    Modern,
+}
+
+impl Protocol {
+    /// Its names in configuration, each with what it is.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("auto", Self::Auto), ("legacy", Self::Legacy), ("modern", Self::Modern)];
 }
 
 /// Which of a server's tools are wanted, by the names the server gives them.
@@ -224,6 +247,7 @@ impl Definition {
             enabled: true,
             timeout_ms: None,
             startup_timeout_ms: None,
+            protocol: None,
             auth: None,
             tools: ToolFilter::default(),
             auto_approve: Vec::new(),
@@ -334,6 +358,7 @@ impl Definition {
             && self.enabled == other.enabled
             && self.timeout_ms == other.timeout_ms
             && self.startup_timeout_ms == other.startup_timeout_ms
+            && self.protocol == other.protocol
             && self.auth == other.auth
             && self.tools == other.tools
             && self.variables == other.variables

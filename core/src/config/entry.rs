@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::auth;
-use super::definition::{Definition, SourceRef, Stdio, ToolFilter, Transport};
+use super::definition::{Definition, Protocol, SourceRef, Stdio, ToolFilter, Transport};
 use super::endpoint;
 use super::field::Fields;
 use super::format::dialect::{Dialect, Ease, Field};
@@ -245,6 +245,7 @@ fn limits(definition: &mut Definition, found: &Found<'_, '_>, fields: &mut Field
                 let read = fields.millis(member, unit);
                 definition.startup_timeout_ms = definition.startup_timeout_ms.or(read);
             }
+            Field::Protocol => definition.protocol = fields.choice(member, &Protocol::NAMES),
             Field::Include => tools.include = fields.names(member),
             Field::IncludeSome => {
                 tools.include = fields.names(member).filter(|names| !names.is_empty());

@@ -163,6 +163,28 @@ impl Fields<'_, '_> {
         read
     }
 
+    /// One of a few words.
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        member: &Member<'_>,
+        words: &[(&str, T)],
+    ) -> Option<T> {
+        let Value::Text(text) = &member.node.value else {
+            self.ignored(&member.node, &member.key, "text");
+            return None;
+        };
+        let found = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
+        if found.is_none() {
+            let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let (server, key, all) = (self.server, &member.key, all.join(", "));
+            let message = format!(
+                "Server \"{server}\": \"{key}\" should be one of {all}; what it says is ignored"
+            );
+            self.warning(member.node.line, key, Category::InvalidField, message);
+        }
+        found.map(|(_, value)| *value)
+    }
+
     /// A positive time as milliseconds, rounded up to a whole one.
     pub(super) fn millis(&mut self, member: &Member<'_>, unit: Unit) -> Option<u64> {
         let read = match &member.node.value {

@@ -44,7 +44,7 @@ mod values;
 mod variables;
 mod words;
 
-pub use definition::{Auth, Definition, Remote, SourceRef, Stdio, ToolFilter, Transport};
+pub use definition::{Auth, Definition, Protocol, Remote, SourceRef, Stdio, ToolFilter, Transport};
 pub use environment::Environment;
 pub use filter::Filters;
 pub use folder::Entries;

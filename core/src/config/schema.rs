@@ -7,6 +7,7 @@ use alloc::string::String;
 
 use serde_json::{Map, Value, json};
 
+use super::definition::Protocol;
 use super::format::Provider;
 use super::format::dialect::{Dialect, Field, Unit};
 
@@ -119,6 +120,12 @@ fn of(field: Field) -> Value {
         Field::Disabled => flag("Whether it is switched off. Default false."),
         Field::Timeout(unit) => time("The limit of connecting and of each call", unit),
         Field::StartupTimeout(unit) => time("The limit of connecting", unit),
+        Field::Protocol => json!({
+            "description": "Which eras of the protocol are spoken with it: those with a handshake \
+                            (legacy), those without one, from 2026-07-28 on (modern), or \
+                            whichever it speaks. Default auto.",
+            "enum": Protocol::NAMES.map(|(name, _)| name),
+        }),
         Field::Include | Field::IncludeSome | Field::IncludeOrStar => {
             texts("The tools that are offered. Default all.")
         }

@@ -9,6 +9,7 @@ use crate::error::CallError;
 use crate::event::{Event, Outcome};
 use crate::id::{CallId, ServerName};
 use crate::outbox::Outbox;
+use crate::server::Server;
 use crate::time::Timestamp;
 use crate::wire::json::{self, Kind};
 
@@ -87,12 +88,26 @@ impl Hub {
         }
         let conn = server.conn();
         // What may be lost on its way is kept, to be sent once more.
-        let arguments = if server.is_remote() { arguments.shareable() } else { arguments };
+        let keeps = server.may_miss_calls();
+        let arguments = if keeps { arguments.shareable() } else { arguments };
         if let Some(request) = server.call(now, call, &tool, &arguments, false, out) {
-            let kept = server.is_remote().then_some((tool, arguments));
+            let kept = keeps.then_some((tool, arguments));
             self.calls.sent(now, call, name, limits, Sent { conn, request, kept });
         }
         Ok(())
+    }
+
+    /// What did not reach its tool may be sent again, if its server is ready.
+    pub(super) fn resume(&mut self, name: &ServerName, now: Timestamp, out: &mut Outbox) {
+        let Some(slot) = self.slots.get_mut(name).filter(|slot| slot.is_connected()) else {
+            return;
+        };
+        let Some(server) = &slot.server else { return };
+        let (conn, before) = (server.conn(), server.deadline());
+        self.send_waiting(name, now, out);
+        let server = self.slots.get(name).and_then(|slot| slot.server.as_ref());
+        let after = server.and_then(Server::deadline);
+        self.set_alarm(conn, before, after);
     }
 
     /// Sends the calls that waited for a server; a tool that is gone answers so.
@@ -112,7 +127,7 @@ impl Hub {
                 offered.then(|| server.call(now, call, &tool, &arguments, again, out)).flatten();
             match request {
                 Some(request) => {
-                    let kept = server.is_remote().then_some((tool, arguments));
+                    let kept = server.may_miss_calls().then_some((tool, arguments));
                     self.calls.was_sent(call, Sent { conn, request, kept });
                 }
                 None => self.calls.fail(call, CallError::UnknownTool { tool }, out),

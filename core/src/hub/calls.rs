@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
-use crate::error::{CallError, HttpFailure};
+use crate::error::CallError;
 use crate::event::{Event, Outcome};
 use crate::id::{CallId, ConnId, ServerName};
 use crate::outbox::Outbox;
@@ -196,7 +196,7 @@ impl Calls {
         &mut self,
         call: CallId,
         conn: ConnId,
-        failure: HttpFailure,
+        error: CallError,
         now: Timestamp,
         out: &mut Outbox,
     ) {
@@ -214,7 +214,7 @@ impl Calls {
             *place = Place::Waiting { tool, arguments };
             *again = true;
         } else {
-            self.finish(call, Outcome::Failed(CallError::Http { failure }), out);
+            self.finish(call, Outcome::Failed(error), out);
         }
     }
 

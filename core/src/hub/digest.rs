@@ -24,7 +24,7 @@ impl Hub {
         // Without files that are followed it makes no difference.
         (self.resting && self.options.policy.watch != Watch::Off).hash(state);
         for (name, slot) in &self.slots {
-            (name, slot.told(), &slot.live).hash(state);
+            (name, slot.told(), slot.era, &slot.live).hash(state);
             if let Standing::Later(at) = slot.standing {
                 ("later", at.since(now)).hash(state);
             } else {

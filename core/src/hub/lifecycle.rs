@@ -4,11 +4,11 @@
 
 use crate::command::Command;
 use crate::config::Transport;
-use crate::error::CallError;
+use crate::error::{CallError, Stage};
 use crate::event::Event;
 use crate::id::{ConnId, ServerName};
 use crate::outbox::Outbox;
-use crate::server::{Server, Signal, Speech};
+use crate::server::{Approach, Server, Signal, Speech};
 use crate::time::Timestamp;
 
 use super::cache::Identity;
@@ -37,10 +37,14 @@ impl Hub {
         };
         let conn = ConnId::new(self.next_conn.next());
         self.by_conn.insert(conn, name.clone());
-        let timeout_ms = slot.attempt_ms();
+        let approach = Approach {
+            speech,
+            protocol: slot.definition().protocol.unwrap_or(self.options.policy.protocol),
+            remembered: slot.era,
+            timeout_ms: slot.attempt_ms(),
+        };
         slot.failure = None;
-        let setting = &self.options.setting;
-        let server = Server::new(name, conn, speech, timeout_ms, setting, now);
+        let server = Server::new(name, conn, approach, &self.options.setting, now);
         let alarm = server.deadline();
         slot.server = Some(server);
         self.set_alarm(conn, None, alarm);
@@ -110,7 +114,8 @@ impl Hub {
     ) {
         match signal {
             Signal::Answered { call, reply } => self.calls.answered(call, conn, reply, out),
-            Signal::Unsent { call, failure } => self.calls.unsent(call, conn, failure, now, out),
+            Signal::Unsent { call, error } => self.calls.unsent(call, conn, error, now, out),
+            Signal::Resumed => self.resume(name, now, out),
             Signal::Progressed { call, progress } => {
                 self.calls.progressed(call, conn, progress, now, out);
             }
@@ -124,6 +129,16 @@ impl Hub {
             Signal::Found(problem) => self.found(problem, out),
             Signal::Greeted => {
                 self.touched.insert(name.clone());
+                if let Some(slot) = self.slots.get_mut(name) {
+                    slot.era = slot.server.as_ref().and_then(Server::era);
+                }
+            }
+            Signal::Again(era) => {
+                if let Some(slot) = self.slots.get_mut(name)
+                    && slot.standing == Standing::Wanted
+                {
+                    (slot.standing, slot.era) = (Standing::Again, Some(era));
+                }
             }
             Signal::Ready => self.ready(name, now, out),
             Signal::ToolsListed => self.tools_listed(name, out),
@@ -177,6 +192,11 @@ impl Hub {
         let Some(slot) = self.slots.get_mut(name) else { return };
         self.touched.insert(name.clone());
         slot.failure = slot.server.as_ref().and_then(|server| server.failure().cloned());
+        let stage = slot.failure.as_ref().map(|failure| failure.stage);
+        if matches!(stage, Some(Stage::Initialize | Stage::Discover)) {
+            // What was remembered did not help.
+            slot.era = None;
+        }
         self.recover(name, now);
         if self.slots.get(name).is_some_and(|slot| !slot.is_connecting()) {
             self.fail_waiting(name, out);

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::config::Protocol;
 pub use crate::config::filter::Filters;
 pub use crate::config::launch::{Empty, Unresolved};
 pub use crate::server::live::Extras;
@@ -46,6 +47,9 @@ pub struct Policy {
     pub extras: Extras,
     /// What happens when a server that was ready is lost.
     pub reconnect: Reconnect,
+    /// Which eras of the protocol are spoken with a server whose definition does not say.
+    /// Default: whichever it speaks; documented: those with a handshake.
+    pub protocol: Protocol,
     /// How tools are named for the model.
     pub names: Names,
     /// Which definitions run without the user's approval.
@@ -174,6 +178,7 @@ impl Default for Policy {
             list_changed: ListChanged::default(),
             extras: Extras::Load,
             reconnect: Reconnect::OnLoss(Backoff::default()),
+            protocol: Protocol::Auto,
             names: Names::Distinct,
             trust: Trust::Ask,
             filters: Filters::default(),
@@ -196,6 +201,7 @@ impl Policy {
             list_changed: ListChanged::Ignore,
             extras: Extras::Skip,
             reconnect: Reconnect::Off,
+            protocol: Protocol::Legacy,
             names: Names::Documented,
             trust: Trust::All,
             filters: Filters::documented(),
@@ -244,6 +250,7 @@ mod tests {
                 documented.reconnect == Reconnect::Off,
                 best.reconnect == Reconnect::OnLoss(Backoff::default()),
             ),
+            (documented.protocol == Protocol::Legacy, best.protocol == Protocol::Auto),
             (documented.names == Names::Documented, best.names == Names::Distinct),
             (documented.trust == Trust::All, best.trust == Trust::Ask),
             (documented.filters == Filters::documented(), best.filters == Filters::default()),
@@ -253,7 +260,7 @@ mod tests {
             ),
             (documented.empty == Empty::LeaveOut, best.empty == Empty::Keep),
         ];
-        assert_eq!(differs, [(true, true); 11]);
+        assert_eq!(differs, [(true, true); 12]);
         let same =
             (documented.gate_ms, documented.connect_ms, documented.list_ms, documented.watch);
         assert_eq!(same, (best.gate_ms, best.connect_ms, best.list_ms, Watch::Off));

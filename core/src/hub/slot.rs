@@ -13,6 +13,7 @@ use crate::held::Held;
 use crate::id::ReadId;
 use crate::server::{Server, View};
 use crate::time::Timestamp;
+use crate::wire::dialect::Era;
 use crate::wire::mcp::ToolDef;
 
 use super::Worth;
@@ -35,6 +36,8 @@ pub(super) struct Slot {
     /// What could not be found out for the present attempt, and why.
     pub(super) refused: BTreeMap<Question, AskError>,
     pub(super) cached: Cached,
+    /// The era it was of last, if that is known: what is tried first.
+    pub(super) era: Option<Era>,
     /// The list it had when it was ready last, for the time until it is ready again.
     pub(super) live: Option<Arc<[ToolDef]>>,
     /// What the host said about its being on or off; it stands above what is configured.
@@ -99,6 +102,7 @@ impl Slot {
             failure: None,
             refused: BTreeMap::new(),
             cached: Cached::Unknown,
+            era: None,
             live: None,
             switch: None,
             losses: Losses::default(),
@@ -125,6 +129,9 @@ impl Slot {
 
     /// Gives it another definition.
     pub(super) fn define(&mut self, definition: Definition) {
+        if !self.definition.runs_like(&definition) {
+            self.era = None;
+        }
         self.definition = Held::new(definition);
         self.identity = None;
     }

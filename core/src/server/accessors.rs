@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use crate::error::Failure;
 use crate::id::ConnId;
 use crate::time::Timestamp;
+use crate::wire::dialect::Era;
 use crate::wire::mcp::{Initialized, ToolDef};
 
 use super::{Phase, Server, View, Why};
@@ -37,6 +38,12 @@ impl Server {
         self.session.is_remote()
     }
 
+    /// Whether a call can certainly not have reached its tool although it was sent.
+    #[must_use]
+    pub fn may_miss_calls(&self) -> bool {
+        self.is_remote() || self.era() == Some(Era::Modern)
+    }
+
     /// Whether what to run is still being found out.
     #[must_use]
     pub const fn is_resolving(&self) -> bool {
@@ -59,7 +66,9 @@ impl Server {
             | Phase::Listing { .. } => View::Connecting,
             Phase::Ready { .. } => View::Connected,
             Phase::Stopping { why: Why::Asked, .. } => View::Leaving,
-            Phase::Stopping { why: Why::Ending { untold: Some(_), .. }, .. } => View::Connecting,
+            Phase::Stopping { why: Why::Ending { untold: Some(_), .. } | Why::Again, .. } => {
+                View::Connecting
+            }
             Phase::Stopping { why: Why::Ending { untold: None, .. } | Why::Failed, .. } => {
                 View::Failed
             }
@@ -83,6 +92,12 @@ impl Server {
     #[must_use]
     pub fn hello(&self) -> Option<&Initialized> {
         self.hello.as_deref()
+    }
+
+    /// The era it is of, once that is known.
+    #[must_use]
+    pub fn era(&self) -> Option<Era> {
+        self.session.era()
     }
 
     /// Its tools, while it is ready.
@@ -161,7 +176,9 @@ impl Server {
         self.deadline().map(|deadline| (deadline.at.since(now), deadline.why)).hash(state);
         self.session.digest(now, newest_call, state);
         match &self.phase {
-            Phase::Greeting { retried, .. } => retried.hash(state),
+            Phase::Greeting { decision, silence, .. } => {
+                (decision, silence.map(|at| at.since(now))).hash(state);
+            }
             Phase::Listing { listing, again, .. } => {
                 listing.hash(state);
                 again.map(|burst| burst.left(now)).hash(state);

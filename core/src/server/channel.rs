@@ -5,12 +5,14 @@
 //! [`http`]. Nothing here reads a message beyond what tells whom it is for.
 
 mod coming;
+mod ending;
 mod exchange;
 mod going;
 pub(super) mod http;
 mod refusal;
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::command::Command;
@@ -37,8 +39,7 @@ pub(super) struct Step<'a> {
 pub enum Speech {
     /// In lines, over the pipes of its process.
     Lines,
-    /// By streamable HTTP with a handshake, and if it does not know that, by the transport before
-    /// it (C-VER-17).
+    /// By streamable HTTP, and if it does not know that, by the transport before it (C-VER-17).
     Http,
     /// By the transport of 2024-11-05: one stream of events, and a place to send messages to.
     Events,
@@ -56,6 +57,8 @@ pub(super) enum Channel {
 pub(super) struct Outgoing {
     /// One line, its end included.
     pub(super) line: Vec<u8>,
+    /// What its headers say of it, beyond what those of every message do.
+    pub(super) labels: Vec<(String, String)>,
     pub(super) kind: Kind,
 }
 
@@ -63,6 +66,7 @@ pub(super) struct Outgoing {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Kind {
     Initialize(u64),
+    Discover(u64),
     /// A request that changes nothing but what we are told, so that it may be made again.
     Harmless(u64),
     /// A call; whether it was made before.
@@ -76,9 +80,10 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const fn request(self) -> Option<u64> {
         match self {
-            Self::Initialize(request) | Self::Harmless(request) | Self::Call(request, _) => {
-                Some(request)
-            }
+            Self::Initialize(request)
+            | Self::Discover(request)
+            | Self::Harmless(request)
+            | Self::Call(request, _) => Some(request),
             Self::Initialized | Self::Aside => None,
         }
     }
@@ -134,6 +139,13 @@ impl Channel {
                 http.send(first, step);
                 http.send(second, step);
             }
+        }
+    }
+
+    /// What is said from here on is said without a handshake, in this revision, or is one.
+    pub(super) fn turn(&mut self, modern: Option<Revision>) {
+        if let Self::Http(http) = self {
+            http.turn(modern);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Floor 3. Every transition goes through [`Server::enter`].
 
-use alloc::string::ToString as _;
+use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -14,11 +14,11 @@ use crate::held::Held;
 use crate::outbox::Outbox;
 use crate::quote::Quoted;
 use crate::time::Timestamp;
-use crate::wire::dialect::Revision;
 use crate::wire::mcp::{self, List};
 
 use super::channel::Step;
-use super::listing::{Listing, Turn};
+use super::era::Word;
+use super::listing::Turn;
 use super::live::Live;
 use super::session::Session;
 use super::stop::{Climb, Stop};
@@ -57,34 +57,8 @@ impl Server {
         out: &mut Outbox,
     ) {
         match heard {
-            // L10: an answer too large for a call ends that call, any other too large a message
-            // ends the server, because nobody can say what was lost.
-            Heard::TooLong { asked: Some(Asked::Call(call)), limit } => {
-                signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
-            }
-            Heard::TooLong { asked: Some(Asked::List(list)), limit } => {
-                let cause = Cause::Limit { what: Excess::Message, limit };
-                self.relisted(now, list, Err(cause), signals, out);
-            }
-            Heard::TooLong { asked: Some(Asked::Watch(request)), limit: _ } => {
-                self.watch_answered(now, request, Some("its answer is too long"), signals, out);
-            }
-            Heard::TooLong { limit, .. } => {
-                let cause = Cause::Limit { what: Excess::Message, limit };
-                self.give_up_here(now, cause, signals, out);
-            }
-            Heard::Spoiled { asked: Asked::Call(call), message } => {
-                signals.push(Signal::Answered { call, reply: Err(CallError::Shape { message }) });
-            }
-            Heard::Spoiled { asked: Asked::Initialize | Asked::ListTools, message } => {
-                self.give_up_here(now, Cause::Shape { message }, signals, out);
-            }
-            Heard::Spoiled { asked: Asked::List(list), message } => {
-                self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
-            }
-            Heard::Spoiled { asked: Asked::Watch(request), message } => {
-                self.watch_answered(now, request, Some(&message), signals, out);
-            }
+            Heard::TooLong { asked, limit } => self.too_long(now, asked, limit, signals, out),
+            Heard::Spoiled { asked, message } => self.spoiled(now, asked, message, signals, out),
             Heard::Answered { asked: Asked::List(list), reply } => {
                 self.relisted(now, list, Ok(reply), signals, out);
             }
@@ -107,6 +81,15 @@ impl Server {
                     }
                 }
             }
+            Heard::Answered { asked: Asked::Discover, reply } => {
+                self.discovered(now, Ok(reply), signals, out);
+            }
+            Heard::Misput { call, error } => self.misput(now, call, error, signals, out),
+            Heard::Wants { asked: Asked::Call(call), result: _ } => {
+                let message = "it asks for something before it answers".into();
+                signals.push(Signal::Answered { call, reply: Err(CallError::Shape { message }) });
+            }
+            Heard::Wants { .. } => {}
             Heard::Answered { asked: Asked::ListTools, reply } => {
                 self.listed(now, reply, signals, out);
             }
@@ -132,6 +115,58 @@ impl Server {
         }
     }
 
+    /// L10: an answer too large for a call ends that call, any other too large a message ends the
+    /// server, because nobody can say what was lost.
+    fn too_long(
+        &mut self,
+        now: Timestamp,
+        asked: Option<Asked>,
+        limit: u64,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        let cause = Cause::Limit { what: Excess::Message, limit };
+        match asked {
+            Some(Asked::Call(call)) => {
+                signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
+            }
+            Some(Asked::List(list)) => self.relisted(now, list, Err(cause), signals, out),
+            Some(Asked::Watch(request)) => {
+                self.watch_answered(now, request, Some("its answer is too long"), signals, out);
+            }
+            Some(Asked::Initialize | Asked::Discover | Asked::ListTools) | None => {
+                self.give_up_here(now, cause, signals, out);
+            }
+        }
+    }
+
+    /// A request was answered, and nobody can read how.
+    fn spoiled(
+        &mut self,
+        now: Timestamp,
+        asked: Asked,
+        message: String,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) {
+        match asked {
+            Asked::Call(call) => {
+                signals.push(Signal::Answered { call, reply: Err(CallError::Shape { message }) });
+            }
+            Asked::Initialize | Asked::ListTools => {
+                self.give_up_here(now, Cause::Shape { message }, signals, out);
+            }
+            // Whatever it was, it was no answer to that.
+            Asked::Discover => self.discovered(now, Ok(Ok(Json::new("null"))), signals, out),
+            Asked::List(list) => {
+                self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
+            }
+            Asked::Watch(request) => {
+                self.watch_answered(now, request, Some(&message), signals, out);
+            }
+        }
+    }
+
     /// A request is lost that went by an exchange of its own.
     fn lost(
         &mut self,
@@ -143,13 +178,17 @@ impl Server {
         out: &mut Outbox,
     ) {
         match asked {
-            Asked::Call(call) if unsent => signals.push(Signal::Unsent { call, failure }),
+            Asked::Call(call) if unsent => {
+                signals.push(Signal::Unsent { call, error: CallError::Http { failure } });
+            }
             Asked::Call(call) => {
                 let reply = Err(CallError::Http { failure });
                 signals.push(Signal::Answered { call, reply });
             }
+            Asked::Discover => self.discovered(now, Err(failure), signals, out),
             Asked::Initialize | Asked::ListTools => {
-                self.give_up_here(now, Cause::Http { failure }, signals, out);
+                let cause = self.after_both(Cause::Http { failure });
+                self.give_up_here(now, cause, signals, out);
             }
             Asked::List(list) => {
                 self.relisted(now, list, Err(Cause::Http { failure }), signals, out);
@@ -176,61 +215,6 @@ impl Server {
         }
     }
 
-    fn greeted(
-        &mut self,
-        now: Timestamp,
-        result: &Json,
-        signals: &mut Vec<Signal>,
-        out: &mut Outbox,
-    ) {
-        let hello = match mcp::read_initialize(result.as_str()) {
-            Ok(hello) => hello,
-            Err(shape) => {
-                let cause = Cause::Shape { message: shape.message };
-                return self.give_up_here(now, cause, signals, out);
-            }
-        };
-        // C-VER-23: any revision we speak is adopted, also an older one than we asked for.
-        let Some(revision) = Revision::parse(&hello.revision) else {
-            let cause = Cause::Revision { offered: Quoted(&hello.revision).to_string() };
-            return self.give_up_here(now, cause, signals, out);
-        };
-        let lists_tools = hello.tools;
-        self.hello = Some(Held::new(hello));
-        signals.push(Signal::Greeted);
-        let mut step = Step { now, setting: &self.setting, out };
-        self.session.initialized(revision, lists_tools, &mut step);
-        if lists_tools {
-            let deadline = now.plus(self.timeout_ms.unwrap_or(self.setting.list_ms));
-            self.enter(Phase::Listing { deadline, listing: Listing::default(), again: None });
-        } else {
-            // F-048: what was not declared is not asked for.
-            self.ready(now, Vec::new(), signals);
-        }
-    }
-
-    /// `initialize` was refused; one more try if the server names a revision we speak
-    /// (C-VER-24).
-    fn refused(
-        &mut self,
-        now: Timestamp,
-        error: RpcError,
-        signals: &mut Vec<Signal>,
-        out: &mut Outbox,
-    ) {
-        if let Phase::Greeting { deadline, retried: false } = self.phase {
-            let offered = mcp::supported_revisions(&error);
-            let mutual = offered.iter().filter_map(|text| Revision::parse(text)).max();
-            if let Some(revision) = mutual {
-                let mut step = Step { now, setting: &self.setting, out };
-                self.session.initialize_with(revision, &mut step);
-                self.enter(Phase::Greeting { deadline, retried: true });
-                return;
-            }
-        }
-        self.give_up_here(now, Cause::Refused { error: error.quoted() }, signals, out);
-    }
-
     fn listed(
         &mut self,
         now: Timestamp,
@@ -254,7 +238,12 @@ impl Server {
         }
     }
 
-    fn ready(&mut self, now: Timestamp, tools: Vec<mcp::ToolDef>, signals: &mut Vec<Signal>) {
+    pub(super) fn ready(
+        &mut self,
+        now: Timestamp,
+        tools: Vec<mcp::ToolDef>,
+        signals: &mut Vec<Signal>,
+    ) {
         let again = match &self.phase {
             Phase::Listing { again, .. } => *again,
             Phase::Resolving { .. }
@@ -271,7 +260,7 @@ impl Server {
     }
 
     /// Fails where it stands and stops.
-    fn give_up_here(
+    pub(super) fn give_up_here(
         &mut self,
         now: Timestamp,
         cause: Cause,
@@ -355,7 +344,10 @@ impl Server {
         match &self.phase {
             Phase::Resolving { .. } => Some(Stage::Resolve),
             Phase::Opening { .. } => Some(Stage::Spawn),
-            Phase::Greeting { .. } => Some(Stage::Initialize),
+            Phase::Greeting { decision, .. } => Some(match decision.word() {
+                Word::Discover(_) => Stage::Discover,
+                Word::Initialize(_) => Stage::Initialize,
+            }),
             Phase::Listing { .. } => Some(Stage::ListTools),
             Phase::Ready { .. } => Some(Stage::Ready),
             Phase::Stopping { .. } | Phase::Gone => None,

@@ -16,6 +16,7 @@ use crate::error::{Cause, RpcError};
 use crate::held::Held;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
+use crate::wire::dialect::Era;
 use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, TemplateDef, ToolDef};
 
 use super::channel::Step;
@@ -39,6 +40,8 @@ pub enum Extras {
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub(super) struct Live {
     tools: Following<ToolDef>,
+    /// Whether calls wait for the list of tools that is asked for.
+    calls_wait: bool,
     /// Only of a server that declares them.
     resources: Option<Box<Resources>>,
     prompts: Option<Box<Prompts>>,
@@ -138,7 +141,7 @@ impl Live {
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
         self.tools.refresh.digest(now, state);
-        self.tools.listing.hash(state);
+        (&self.tools.listing, self.calls_wait).hash(state);
         if let Some(resources) = &self.resources {
             resources.following.refresh.digest(now, state);
             (&resources.following.listing, &resources.templates, &resources.failed).hash(state);
@@ -160,7 +163,9 @@ impl Server {
         let loads = self.setting.extras == Extras::Load;
         let Some(hello) = self.hello().filter(|_| loads) else { return };
         let (has_resources, has_prompts) = (hello.resources, hello.prompts);
-        let watch = hello.resources_subscribe.then(|| Watch::new(watching));
+        // Without a handshake they are followed in another way.
+        let subscribes = hello.resources_subscribe && self.era() == Some(Era::Legacy);
+        let watch = subscribes.then(|| Watch::new(watching));
         self.talk(now, &mut Vec::new(), out, |live, _, talk| {
             if has_resources {
                 live.resources = Some(Box::new(Resources { watch, ..Resources::default() }));
@@ -291,7 +296,10 @@ impl Server {
         out: &mut Outbox,
     ) {
         self.talk(now, signals, out, |live, tools, talk| match list {
-            List::Tools => live.tools_answered(reply, tools, talk),
+            List::Tools => {
+                live.tools_answered(reply, tools, talk);
+                live.resume_calls(list, talk);
+            }
             List::Resources | List::Templates => {
                 if let Some(resources) = &mut live.resources {
                     resources.answered(list, reply, talk);
@@ -303,6 +311,23 @@ impl Server {
                 }
             }
         });
+    }
+
+    /// Reads its tools again for calls that wait for that; whether it does.
+    pub(super) fn read_tools_again(
+        &mut self,
+        now: Timestamp,
+        signals: &mut Vec<Signal>,
+        out: &mut Outbox,
+    ) -> bool {
+        let mut reads = false;
+        self.talk(now, signals, out, |live, _, talk| {
+            (reads, live.calls_wait) = (true, true);
+            if live.tools.refresh.request().is_none() {
+                live.ask(List::Tools, talk);
+            }
+        });
+        reads
     }
 
     /// Lets time pass for the lists of a ready server.
@@ -322,6 +347,7 @@ impl Server {
                     Fired::TimedOut => {
                         talk.call_off(refresh.request());
                         talk.failed(refresh, list, &Cause::TimedOut { limit_ms });
+                        live.resume_calls(list, talk);
                     }
                 }
             }
@@ -364,6 +390,14 @@ impl Server {
 }
 
 impl Live {
+    /// The list that calls wait for is there, or does not come.
+    fn resume_calls(&mut self, list: List, talk: &mut Talk<'_>) {
+        if list == List::Tools && self.calls_wait && self.tools.refresh.request().is_none() {
+            self.calls_wait = false;
+            talk.signals.push(Signal::Resumed);
+        }
+    }
+
     fn tools_answered(
         &mut self,
         reply: Result<Result<Json, RpcError>, Cause>,

@@ -5,7 +5,7 @@
 //! to the hub, which consumes them before the step ends.
 //!
 //! ```text
-//!       launch    Opened         initialize ok        last page
+//!       launch    Opened        it is known what      last page
 //!  Resolving ─► Opening ─────────► Greeting ───────► Listing ─────────► Ready
 //!     │                  │                 │                 │
 //!     │ OpenFailed       └────────┬────────┴─────────────────┘
@@ -20,10 +20,13 @@
 //! [`Signal::Gone`].
 
 mod channel;
+mod era;
 mod exchanges;
+mod greeting;
 mod listing;
 pub mod live;
 pub mod refresh;
+mod repair;
 pub mod session;
 mod signal;
 pub mod stop;
@@ -37,6 +40,7 @@ use alloc::vec::Vec;
 
 use crate::bytes::Json;
 use crate::command::{Command, Launch};
+use crate::config::Protocol;
 use crate::error::{Cause, Exit, Failure, OpenError, Stage};
 use crate::held::Held;
 use crate::id::{CallId, ConnId, ServerName};
@@ -44,11 +48,12 @@ use crate::inquiry::{Reply, Service, Services};
 use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
-use crate::wire::dialect::Revision;
+use crate::wire::dialect::{Era, Revision};
 use crate::wire::mcp::{Initialized, ToolDef};
 use crate::wire::rpc::Id;
 
 use channel::Step;
+use era::{Decision, Word};
 use listing::Listing;
 use live::{Extras, Live};
 use refresh::{Burst, ListChanged};
@@ -87,6 +92,19 @@ pub struct Setting {
     pub extras: Extras,
 }
 
+/// How one attempt is made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Approach {
+    /// How the server is spoken to.
+    pub speech: Speech,
+    /// Which eras of the protocol are spoken with it.
+    pub protocol: Protocol,
+    /// The era it was of last, as far as that is known.
+    pub remembered: Option<Era>,
+    /// The limit of starting and greeting, and of each list, in milliseconds, if it has its own.
+    pub timeout_ms: Option<u64>,
+}
+
 /// One attempt to run one server.
 #[derive(Clone, Debug)]
 pub struct Server {
@@ -94,6 +112,8 @@ pub struct Server {
     conn: ConnId,
     setting: Arc<Setting>,
     timeout_ms: Option<u64>,
+    /// What is tried before anything is known, made when its time has come.
+    approach: Approach,
     started: Timestamp,
     pid: Option<u32>,
     session: Session,
@@ -113,9 +133,11 @@ enum Phase {
     Opening {
         deadline: Timestamp,
     },
+    /// `silence`: when it has been silent long enough to be asked something else.
     Greeting {
         deadline: Timestamp,
-        retried: bool,
+        decision: Decision,
+        silence: Option<Timestamp>,
     },
     /// `again`: the tools changed meanwhile.
     Listing {
@@ -150,6 +172,8 @@ enum Why {
     Asked,
     /// It failed, and the failure was told.
     Failed,
+    /// It was spoken to in the wrong era, and is started once more.
+    Again,
     /// A pipe ended; how its process ends will say why, if it does before the first rung of the
     /// ladder has passed. `untold`: when the end of the pipe is told as the failure at the latest,
     /// if it was not yet.
@@ -175,20 +199,21 @@ impl Server {
     pub fn new(
         name: &ServerName,
         conn: ConnId,
-        speech: Speech,
-        timeout_ms: Option<u64>,
+        approach: Approach,
         setting: &Arc<Setting>,
         now: Timestamp,
     ) -> Self {
+        let timeout_ms = approach.timeout_ms;
         let deadline = now.plus(timeout_ms.unwrap_or(setting.connect_ms));
         Self {
             name: name.clone(),
             conn,
             setting: Arc::clone(setting),
             timeout_ms,
+            approach,
             started: now,
             pid: None,
-            session: Session::new(conn, speech, &setting.limits),
+            session: Session::new(conn, approach.speech, &setting.limits),
             hello: None,
             stderr: Tail::new(setting.limits.stderr_tail_bytes),
             phase: Phase::Resolving { deadline },
@@ -210,8 +235,7 @@ impl Server {
         match &mut self.phase {
             Phase::Opening { deadline } => {
                 let deadline = *deadline;
-                self.session.initialize(&mut Step { now, setting: &self.setting, out });
-                self.enter(Phase::Greeting { deadline, retried: false });
+                self.greet(now, deadline, out);
             }
             Phase::Stopping { stop, .. } => {
                 stop.handle_opened(self.conn, now, &self.setting.ladder, out);
@@ -274,6 +298,10 @@ impl Server {
         }
         if let Some(stage) = self.stage() {
             signals.push(Signal::Deaf);
+            if self.is_spoken_to_wrongly(&mut signals) {
+                self.begin_stop(now, Why::Again, out);
+                return signals;
+            }
             // One that was connected and is not: that is told at once. In both cases it is told
             // again when it is known how its process ended.
             let untold = (stage != Stage::Ready).then(|| now.plus(self.setting.limits.pipe_end_ms));
@@ -292,13 +320,15 @@ impl Server {
         if self.stage().is_some() {
             signals.push(Signal::Deaf);
         }
+        let wrongly = self.is_spoken_to_wrongly(&mut signals);
         match &self.phase {
             Phase::Gone => return signals,
-            Phase::Stopping { why: Why::Asked | Why::Failed, .. } => {}
+            Phase::Stopping { why: Why::Asked | Why::Failed | Why::Again, .. } => {}
             Phase::Stopping { why: Why::Ending { stage, .. }, .. } => {
                 let stage = *stage;
                 self.fail(now, stage, Cause::Exited { exit }, &mut signals);
             }
+            Phase::Greeting { .. } if wrongly => {}
             Phase::Resolving { .. }
             | Phase::Opening { .. }
             | Phase::Greeting { .. }
@@ -329,6 +359,8 @@ impl Server {
             self.fail(now, Stage::Resolve, Cause::TimedOut { limit_ms }, &mut signals);
             self.enter(Phase::Gone);
             signals.push(Signal::Gone);
+        } else if self.is_silent(now) {
+            self.heard_nothing(now, &mut signals, out);
         } else if matches!(self.phase, Phase::Ready { .. }) {
             self.fire_lists(now, &mut signals, out);
         } else {
@@ -339,6 +371,7 @@ impl Server {
                 | Stage::Resolve
                 | Stage::Spawn
                 | Stage::Initialize
+                | Stage::Discover
                 | Stage::Ready => deadline.at.since(self.started),
             };
             self.give_up(now, stage, Cause::TimedOut { limit_ms }, &mut signals, out);
@@ -351,7 +384,7 @@ impl Server {
     pub fn stop(&mut self, now: Timestamp, out: &mut Outbox) {
         match &mut self.phase {
             Phase::Stopping { why, .. } => {
-                if matches!(why, Why::Ending { .. }) {
+                if matches!(why, Why::Ending { .. } | Why::Again) {
                     *why = Why::Asked;
                 }
             }
@@ -408,7 +441,14 @@ impl Server {
         let own = match &self.phase {
             Phase::Resolving { deadline } => Some(Deadline { at: *deadline, why: "resolve" }),
             Phase::Opening { deadline } => Some(Deadline { at: *deadline, why: "open" }),
-            Phase::Greeting { deadline, .. } => Some(Deadline { at: *deadline, why: "initialize" }),
+            Phase::Greeting { deadline, decision, silence } => {
+                let silence = silence.map(|at| Deadline { at, why: "probe" });
+                let why = match decision.word() {
+                    Word::Discover(_) => "discover",
+                    Word::Initialize(_) => "initialize",
+                };
+                Deadline::earlier(Some(Deadline { at: *deadline, why }), silence)
+            }
             Phase::Listing { deadline, .. } => Some(Deadline { at: *deadline, why: "tools/list" }),
             Phase::Ready { live, .. } => live.deadline(),
             Phase::Stopping { stop, why: Why::Ending { untold: Some(at), .. } } => {

@@ -2,8 +2,11 @@
 //!
 //! Floor 3. Numbers requests from a counter that never repeats (C-RPC-05), matches answers to
 //! requests by number (C-RPC-06), answers the server's own requests (G49) and counts what fits
-//! nowhere (G39, G43). Decides nothing about the server's phase.
+//! nowhere (G39, G43). Decides nothing about the server's phase. What is asked, and how, is in
+//! [`asking`]; what is asked once more, in [`again`].
 
+mod again;
+mod asking;
 mod hear;
 mod inquired;
 
@@ -18,18 +21,21 @@ use crate::input::HttpHead;
 use crate::inquiry::Inquiry;
 use crate::limits::Limits;
 use crate::time::Deadline;
-use crate::wire::dialect::Revision;
+use crate::wire::dialect::{Era, Revision};
 use crate::wire::lines::{Frame, Lines};
-use crate::wire::mcp::{self, List};
-use crate::wire::rpc::{self, Id};
+use crate::wire::mcp::{List, Meta};
+use crate::wire::rpc::Id;
 
-use super::channel::{Came, Channel, Close, Kind, Outgoing, Speech, Step};
+use super::channel::{Came, Channel, Speech, Step};
+use again::{Again, is_lost};
 
 /// What a request of ours was for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Asked {
     /// The handshake.
     Initialize,
+    /// What takes its place where there is none.
+    Discover,
     /// A page of the first list of tools.
     ListTools,
     /// A page of a list that is followed.
@@ -91,6 +97,21 @@ pub enum Heard {
         /// What is wrong with it.
         message: String,
     },
+    /// A call that the server refused before it did anything, for how it was put and not for what
+    /// it is.
+    Misput {
+        /// The call.
+        call: CallId,
+        /// The refusal.
+        error: RpcError,
+    },
+    /// The server has to be told something before it goes on with a request.
+    Wants {
+        /// What the request was for.
+        asked: Asked,
+        /// What the server answered, whole.
+        result: Json,
+    },
     /// A request that no answer comes to any more.
     Lost {
         /// What it was for.
@@ -119,6 +140,10 @@ pub struct Session {
     inquiries: BTreeSet<Id>,
     /// The revision in which the server was told what the host does for it.
     declared: Revision,
+    /// What may be asked once more.
+    again: Again,
+    /// What stands in every request.
+    meta: Meta,
     revision: Option<Revision>,
     skipped_lines: u64,
     unknown_answers: u64,
@@ -138,105 +163,15 @@ impl Session {
             asked: BTreeMap::new(),
             last_progress: BTreeMap::new(),
             inquiries: BTreeSet::new(),
-            declared: Revision::LATEST,
+            declared: Revision::LATEST_LEGACY,
+            again: Again::default(),
+            meta: Meta::default(),
             revision: None,
             skipped_lines: 0,
             unknown_answers: 0,
             text_ids: 0,
             odd_told: false,
         }
-    }
-
-    /// Opens the handshake, with the newest revision we speak unless another one is wanted
-    /// (C-VER-22).
-    pub(super) fn initialize(&mut self, step: &mut Step<'_>) {
-        self.initialize_with(step.setting.offered, step);
-    }
-
-    /// Opens the handshake with a given revision.
-    pub(super) fn initialize_with(&mut self, revision: Revision, step: &mut Step<'_>) {
-        self.declared = revision;
-        let (name, version) = (&step.setting.client_name, &step.setting.client_version);
-        let capabilities = mcp::capabilities(revision, &step.setting.services);
-        let params = mcp::initialize_params(revision, &capabilities, name, version);
-        let id = self.ask(Asked::Initialize);
-        self.send(rpc::request(id, mcp::INITIALIZE, &params), Kind::Initialize(id), step);
-    }
-
-    /// Ends the handshake, and asks for the first page of tools in the same breath.
-    pub(super) fn initialized(
-        &mut self,
-        revision: Revision,
-        lists_tools: bool,
-        step: &mut Step<'_>,
-    ) {
-        self.revision = Some(revision);
-        self.channel.agreed(revision);
-        let line = rpc::notification(mcp::INITIALIZED, "{}");
-        let end = Outgoing { line, kind: Kind::Initialized };
-        if lists_tools {
-            let id = self.ask(Asked::ListTools);
-            let line = rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(None));
-            let list = Outgoing { line, kind: Kind::Harmless(id) };
-            self.channel.send_both(self.conn, end, list, step);
-        } else {
-            self.channel.send(self.conn, end, step);
-        }
-    }
-
-    /// Asks for a page of tools.
-    pub(super) fn list_tools(&mut self, cursor: Option<&str>, step: &mut Step<'_>) {
-        let id = self.ask(Asked::ListTools);
-        let line = rpc::request(id, mcp::TOOLS_LIST, &mcp::list_params(cursor));
-        self.send(line, Kind::Harmless(id), step);
-    }
-
-    /// Asks for a page of a list that is followed; the number of the request.
-    pub(super) fn list(&mut self, list: List, cursor: Option<&str>, step: &mut Step<'_>) -> u64 {
-        let id = self.ask(Asked::List(list));
-        let line = rpc::request(id, list.method(), &mcp::list_params(cursor));
-        self.send(line, Kind::Harmless(id), step);
-        id
-    }
-
-    /// Asks to be told of changes of a resource, or no more; the number of the request.
-    pub(super) fn watch(&mut self, method: &str, uri: &str, step: &mut Step<'_>) -> u64 {
-        let id = self.next_id();
-        self.asked.insert(id, Asked::Watch(id));
-        self.send(rpc::request(id, method, &mcp::uri_params(uri)), Kind::Harmless(id), step);
-        id
-    }
-
-    /// Sends a call, perhaps for the second time; the number of its request.
-    pub(super) fn call(
-        &mut self,
-        call: CallId,
-        tool: &str,
-        arguments: &Json,
-        again: bool,
-        step: &mut Step<'_>,
-    ) -> u64 {
-        let id = self.ask(Asked::Call(call));
-        self.send(mcp::call_request(id, tool, arguments), Kind::Call(id, again), step);
-        id
-    }
-
-    /// Nobody waits for a request any more: its answer will be one nobody asked for, and the
-    /// server is told, if it was under way (C-CANC-01, C-CANC-03).
-    pub(super) fn cancel(&mut self, request: u64, reason: &str, step: &mut Step<'_>) {
-        self.last_progress.remove(&request);
-        if self.asked.remove(&request).is_some() && self.channel.drop_request(request, step) {
-            self.send(mcp::cancelled(request, reason), Kind::Aside, step);
-        }
-    }
-
-    /// Forgets every request and what was received of a message, and says nothing more but
-    /// goodbye; what has to be waited for then.
-    pub(super) fn close(&mut self, step: &mut Step<'_>) -> Close {
-        self.asked.clear();
-        self.last_progress.clear();
-        self.inquiries.clear();
-        self.channel.close(step)
     }
 
     /// Takes in what the server wrote up to the end of one line, or all of it. Line by line,
@@ -345,11 +280,12 @@ impl Session {
                     }
                 }
                 Came::Complaint { request, error } => {
-                    if let Some(asked) = self.take(request) {
-                        heard.push(Heard::Answered { asked, reply: Err(error) });
-                    }
+                    self.answered(request, Err(error), &mut heard, step);
                 }
                 Came::Over { request, failure, unsent } => {
+                    if is_lost(&failure) && self.ask_again(request, step) {
+                        continue;
+                    }
                     if let Some(asked) = self.take(request) {
                         heard.push(Heard::Lost { asked, failure, unsent });
                     }
@@ -371,6 +307,7 @@ impl Session {
     }
 
     fn take(&mut self, request: u64) -> Option<Asked> {
+        self.again.over(request);
         self.last_progress.remove(&request);
         self.asked.remove(&request)
     }
@@ -379,6 +316,18 @@ impl Session {
     #[must_use]
     pub const fn is_remote(&self) -> bool {
         matches!(self.channel, Channel::Http(_))
+    }
+
+    /// Whether it goes over the transport of 2024-11-05.
+    #[must_use]
+    pub fn is_older(&self) -> bool {
+        matches!(&self.channel, Channel::Http(http) if http.is_older())
+    }
+
+    /// The era that was agreed on or found out.
+    #[must_use]
+    pub fn era(&self) -> Option<Era> {
+        self.revision.map(Revision::era)
     }
 
     /// Lines that were no messages.
@@ -412,6 +361,7 @@ impl Session {
         let newest = self.next.count();
         self.channel.digest(now, newest, state);
         (self.revision, self.declared, &self.inquiries, self.asked.len()).hash(state);
+        self.again.digest(newest, state);
         for (request, asked) in &self.asked {
             (newest - request, core::mem::discriminant(asked)).hash(state);
             match asked {
@@ -419,26 +369,11 @@ impl Session {
                     newest_call.map(|newest| newest.number() - call.number()).hash(state);
                 }
                 Asked::List(list) => list.hash(state),
-                Asked::Watch(_) | Asked::Initialize | Asked::ListTools => {}
+                Asked::Watch(_) | Asked::Initialize | Asked::Discover | Asked::ListTools => {}
             }
         }
         for (request, progress) in &self.last_progress {
             (newest - request, progress).hash(state);
         }
-    }
-
-    fn ask(&mut self, asked: Asked) -> u64 {
-        let id = self.next_id();
-        self.asked.insert(id, asked);
-        id
-    }
-
-    /// Numbered from 1: a server that answers everything with 0 answers nothing of ours (F-044).
-    fn next_id(&mut self) -> u64 {
-        self.next.next() + 1
-    }
-
-    fn send(&mut self, line: Vec<u8>, kind: Kind, step: &mut Step<'_>) {
-        self.channel.send(self.conn, Outgoing { line, kind }, step);
     }
 }

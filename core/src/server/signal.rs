@@ -5,16 +5,20 @@
 use alloc::string::String;
 
 use crate::bytes::Json;
-use crate::error::{CallError, HttpFailure, Problem};
+use crate::error::{CallError, Problem};
 use crate::id::CallId;
 use crate::inquiry::Inquiry;
+use crate::wire::dialect::Era;
 use crate::wire::rpc::Id;
 
 /// What a server tells its hub.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Signal {
-    /// The handshake is done.
+    /// It is known what it speaks and what it has.
     Greeted,
+    /// Its process ended at a first word of the wrong era: it is to be started once more and
+    /// spoken to in this one.
+    Again(Era),
     /// The tools are known: it is ready.
     Ready,
     /// Its tools are others than before.
@@ -45,13 +49,16 @@ pub enum Signal {
         /// The answer.
         reply: Result<Json, CallError>,
     },
-    /// A call certainly did not reach its tool; it may be made again.
+    /// A call certainly did not reach its tool; it may be made again, once the server is ready or
+    /// says so.
     Unsent {
         /// The call.
         call: CallId,
         /// Why not.
-        failure: HttpFailure,
+        error: CallError,
     },
+    /// What did not reach its tool may be made again.
+    Resumed,
     /// A call made progress.
     Progressed {
         /// The call.
@@ -81,6 +88,8 @@ impl Signal {
     pub(super) const fn is_turn(&self) -> bool {
         match self {
             Self::Greeted
+            | Self::Again(_)
+            | Self::Resumed
             | Self::Ready
             | Self::ToolsListed
             | Self::ResourcesListed

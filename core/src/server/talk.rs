@@ -124,6 +124,7 @@ fn why(cause: &Cause) -> String {
         Cause::Invalid { .. }
         | Cause::Unresolved { .. }
         | Cause::Open { .. }
+        | Cause::NeitherEra { .. }
         | Cause::Revision { .. }
         | Cause::Exited { .. }
         | Cause::OutputClosed

@@ -5,6 +5,8 @@
 
 mod head;
 mod request;
+mod value;
 
 pub use head::{Answer, Content, read};
-pub use request::{EVENTS, delete, get, post};
+pub use request::{EVENTS, delete, get, labels, post};
+pub use value::mirrored;

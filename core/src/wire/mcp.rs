@@ -1,4 +1,4 @@
-//! The MCP messages of the revisions with a handshake.
+//! The MCP messages of every revision.
 //!
 //! Floor 1. May import floor 0. Strict in what is written; what is read may have more members
 //! than we know, and is complained about by the name of the member that is wrong.
@@ -11,22 +11,26 @@ use crate::wire::json::{JsonError, Kind};
 
 mod calls;
 mod capabilities;
+mod discover;
 mod form;
 mod handshake;
 mod hidden;
 mod inquiries;
 mod list;
+mod meta;
 mod prompts;
 mod resources;
 mod tools;
 
 pub use calls::{Progress, call_request, cancelled, read_progress, roots_result};
 pub use capabilities::{capabilities, declares};
+pub use discover::{Discovered, read_discover};
 pub use form::form_defaults;
 pub use handshake::{Initialized, initialize_params, read_initialize, supported_revisions};
 pub use hidden::{hidden, hidden_in};
 pub use inquiries::{read_cancelled, read_inquiry, reply};
 pub use list::{List, Page, list_params};
+pub use meta::{Meta, ResultType, request, required_capabilities};
 pub use prompts::{PromptDef, read_prompts_page};
 pub use resources::{
     ResourceDef, TemplateDef, read_resources_page, read_templates_page, read_updated, uri_params,
@@ -35,6 +39,8 @@ pub use tools::{ToolDef, encode_tools, read_tools, read_tools_page};
 
 /// The first request: which revision, and who are you?
 pub const INITIALIZE: &str = "initialize";
+/// Which revisions do you speak, and who are you? Where there is no handshake.
+pub const DISCOVER: &str = "server/discover";
 /// We are ready; goes out once the answer to [`INITIALIZE`] was accepted.
 pub const INITIALIZED: &str = "notifications/initialized";
 /// Are you there?
@@ -84,6 +90,13 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 /// The peer failed by itself.
 pub const INTERNAL_ERROR: i64 = -32603;
+
+/// What the headers of a request say is not what it says itself.
+pub const HEADER_MISMATCH: i64 = -32020;
+/// The peer needs more of its client than that said it can do.
+pub const MISSING_CAPABILITY: i64 = -32021;
+/// The peer does not speak the revision of a request.
+pub const UNSUPPORTED_REVISION: i64 = -32022;
 
 /// JSON that is not what the protocol says.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]

@@ -262,7 +262,7 @@ fn a_server_may_ask_while_it_is_greeted() {
 /// A session over HTTP in which a call is under way by exchange 4, whose answer is a stream.
 fn calling() -> Play {
     let services: Services = ALL.into_iter().collect();
-    let mut play = Play::remote_with("http", services);
+    let mut play = Play::remote_for("http", services);
     play.greet(0).call(1, "a", "echo").take_commands();
     play.head(4, 200, EVENTS);
     play
@@ -321,7 +321,7 @@ fn what_a_server_asks_beside_its_calls_belongs_to_none() {
 /// The transport of 2024-11-05 has one stream for everything.
 #[test]
 fn over_the_older_transport_answers_are_posted_too() {
-    let mut play = Play::remote_with("sse", ALL.into_iter().collect());
+    let mut play = Play::remote_for("sse", ALL.into_iter().collect());
     play.head(0, 200, EVENTS).body(0, "event: endpoint\ndata: /messages\n\n");
     play.take_commands();
     play.body(0, &event(&form("7")));

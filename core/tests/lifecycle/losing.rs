@@ -255,7 +255,7 @@ fn a_goodbye_ends_the_server_once() {
 /// G45, L10: what comes by the stream of an answered call is heard, of so many at once.
 #[test]
 fn so_many_streams_stay_open_after_their_answers() {
-    let config = r#"{"mcpServers":{"a":{"url":"https://a.test/"}}}"#;
+    let config = r#"{"mcpServers":{"a":{"url":"https://a.test/","protocol":"legacy"}}}"#;
     let mut options = Options::new("/project", vec![Source::inline("test", config)]);
     options.limits.http_lingering = 1;
     let mut play = Play::with(options);

@@ -375,7 +375,7 @@ fn an_answer_that_is_too_large_ends_its_call_alone() {
         "/project",
         vec![tidegate_core::config::Source::inline(
             "test",
-            r#"{"mcpServers":{"a":{"url":"https://a.test/"}}}"#,
+            r#"{"mcpServers":{"a":{"url":"https://a.test/","protocol":"legacy"}}}"#,
         )],
     );
     options.limits.message_bytes = 400;

@@ -20,19 +20,32 @@ pub(crate) struct Order {
     pub(crate) request: Option<HttpRequest>,
 }
 
+const LEGACY: &str = r#""protocol":"legacy""#;
+
 impl Play {
     pub(crate) fn web() -> Self {
         Self::remote("http")
     }
 
+    /// One of the era with a handshake.
     pub(crate) fn remote(kind: &str) -> Self {
-        Self::remote_with(kind, Services::default())
+        Self::remote_with(kind, LEGACY, Services::default())
     }
 
     /// The same for a host that does something for servers.
-    pub(crate) fn remote_with(kind: &str, services: Services) -> Self {
+    pub(crate) fn remote_for(kind: &str, services: Services) -> Self {
+        Self::remote_with(kind, LEGACY, services)
+    }
+
+    /// One with this in its definition.
+    pub(crate) fn web_with(more: &str) -> Self {
+        Self::remote_with("http", more, Services::default())
+    }
+
+    fn remote_with(kind: &str, more: &str, services: Services) -> Self {
+        let url = "https://a.test/mcp";
         let config =
-            format!(r#"{{"mcpServers":{{"a":{{"type":"{kind}","url":"https://a.test/mcp"}}}}}}"#);
+            format!(r#"{{"mcpServers":{{"a":{{"type":"{kind}","url":"{url}",{more}}}}}}}"#);
         let mut options = Options::new("/project", vec![Source::inline("test", &config)]);
         options.services = services;
         let mut play = Self::with(options);
@@ -146,6 +159,16 @@ impl Order {
             text += &format!(" {}", body["method"].as_str().unwrap_or("answer"));
         }
         text
+    }
+
+    pub(crate) fn params(&self) -> serde_json::Value {
+        let body = &self.request.as_ref().unwrap().body;
+        let message: serde_json::Value = serde_json::from_slice(body).unwrap();
+        message["params"].clone()
+    }
+
+    pub(crate) fn meta(&self) -> serde_json::Value {
+        self.params()["_meta"].clone()
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

@@ -84,7 +84,7 @@ impl Driver {
         if !self.reached.insert(command.clone()) {
             front.faults.clear();
         }
-        let mut web = Web::new(conn, &front, script.chunk_bytes, now);
+        let mut web = Web::new(conn, &front, &script, now);
         if !known {
             web.unplug();
         }

@@ -9,7 +9,7 @@ use tidegate_core::error::CallError;
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::Policy;
-use tidegate_core::id::{CallId, ConnId, ServerName};
+use tidegate_core::id::{CallId, ConnId, ExchangeId, ServerName};
 use tidegate_core::input::{Input, NewCall, Request, Target};
 use tidegate_core::time::Timestamp;
 
@@ -25,7 +25,15 @@ pub(super) struct Calls {
     ended: Held<BTreeSet<CallId>>,
     arrived: Held<BTreeSet<u64>>,
     /// Open calls that were sent, and where to.
-    sent: BTreeMap<CallId, ConnId>,
+    sent: BTreeMap<CallId, Sent>,
+}
+
+/// Where a call was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    conn: ConnId,
+    /// By which exchange, if breaking that off calls it off.
+    exchange: Option<ExchangeId>,
 }
 
 #[derive(Clone, Debug)]
@@ -164,16 +172,23 @@ impl Calls {
     fn note_sent(&mut self, seen: &Seen<'_>) {
         for command in seen.commands {
             let Some((conn, bytes)) = said(command) else { continue };
+            let exchange = match command {
+                Command::Exchange { exchange, .. } => Some(*exchange),
+                _ => None,
+            };
             let text = String::from_utf8_lossy(bytes);
+            let stateless = text.contains("/protocolVersion\"");
+            let sent = Sent { conn: *conn, exchange: exchange.filter(|_| stateless) };
             for line in text.lines().filter(|line| line.contains("\"tools/call\"")) {
                 let rest = line.split_once("{\"n\":").map(|(_, rest)| rest);
                 let number = rest.and_then(|rest| rest.split('}').next()?.parse().ok());
-                self.sent.extend(number.map(|number| (CallId::new(number), *conn)));
+                self.sent.extend(number.map(|number| (CallId::new(number), sent)));
             }
         }
     }
 
-    /// G42: a server that can still answer is told that nobody waits for it.
+    /// G42: a server that can still answer is told that nobody waits for it. Over HTTP without a
+    /// handshake that is told by breaking the exchange off (C-CANC-02).
     fn check_told(
         &mut self,
         call: CallId,
@@ -181,10 +196,16 @@ impl Calls {
         seen: &Seen<'_>,
         conns: &Conns,
     ) -> Result<(), Breach> {
-        let sent = self.sent.remove(&call).filter(|conn| conns.can_answer(*conn));
+        let sent = self.sent.remove(&call).filter(|sent| conns.can_answer(sent.conn));
         let given_up =
             matches!(outcome, Outcome::Aborted | Outcome::Failed(CallError::TimedOut { .. }));
-        let Some(conn) = sent.filter(|_| given_up) else { return Ok(()) };
+        let Some(Sent { conn, exchange }) = sent.filter(|_| given_up) else { return Ok(()) };
+        if let Some(exchange) = exchange {
+            let broken_off = seen.commands.contains(&Command::Abort { conn, exchange });
+            return Law::Wire.demands(broken_off, || {
+                format!("{call} was given up and {exchange} of {conn} goes on (G42)")
+            });
+        }
         let told = seen.commands.iter().filter_map(said).any(|(to, bytes)| {
             *to == conn && String::from_utf8_lossy(bytes).contains("\"notifications/cancelled\"")
         });

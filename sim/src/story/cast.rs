@@ -3,8 +3,8 @@
 use tidegate_core::error::{Exit, OpenError};
 
 use crate::choices::Choices;
-use crate::front::{Front, Mishap, Wrong};
-use crate::script::{Delays, Fault, Offered, Script, Spawn, Stopping};
+use crate::front::{Front, Mishap, Probe, Wrong};
+use crate::script::{Delays, Fault, Offered, Script, Spawn, Speaks, Stopping};
 
 use super::{RESOURCES, TOOLS};
 
@@ -58,8 +58,18 @@ pub fn script(choices: &mut impl Choices) -> Script {
     let faults = choices.choose(4).saturating_sub(1);
     script.faults = (0..faults).map(|_| fault(choices)).collect();
     script.front = choices.once_in(4).then(|| front(choices));
+    let speaks = *choices.pick(&[Speaks::Legacy, Speaks::Legacy, Speaks::Modern, Speaks::Dual]);
+    // The older transport knows nothing but handshakes.
+    let older = script.front.as_ref().is_some_and(|front| front.older);
+    script.speaks = if older { Speaks::Legacy } else { speaks };
+    // Which era it comes to depends on what went before, and only one has subscriptions.
+    script.subscribe &= script.speaks != Speaks::Dual;
     script
 }
+
+/// How servers answer what they do not know.
+const PROBES: [Probe; 5] =
+    [Probe::NoSession, Probe::Error, Probe::Nothing, Probe::Status(404), Probe::Status(500)];
 
 /// How a remote server is reached; the simplest way is healthy.
 fn front(choices: &mut impl Choices) -> Front {
@@ -67,6 +77,7 @@ fn front(choices: &mut impl Choices) -> Front {
     Front {
         older: choices.once_in(4),
         sessions: !choices.once_in(3),
+        probe: *choices.pick(&PROBES),
         streams: choices.once_in(2),
         listens: !choices.once_in(3),
         retry_ms: choices.once_in(2).then(|| u64::from(choices.choose(900))),

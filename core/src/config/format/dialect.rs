@@ -119,6 +119,8 @@ pub(in crate::config) enum Field {
     Disabled,
     Timeout(Unit),
     StartupTimeout(Unit),
+    /// Which eras of the protocol are spoken with it.
+    Protocol,
     /// The tools that are wanted.
     Include,
     /// The same, and an empty list means all.

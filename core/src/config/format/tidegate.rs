@@ -12,6 +12,7 @@ const OWN: Dialect = Dialect {
     fields: &[
         ("auth", Field::Auth),
         ("startupTimeout", Field::StartupTimeout(Unit::Millis)),
+        ("protocol", Field::Protocol),
         ("includeTools", Field::Include),
         ("excludeTools", Field::Exclude),
     ],

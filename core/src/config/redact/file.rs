@@ -166,6 +166,7 @@ impl<'r, 'e> File<'r, 'e> {
                     | Field::Disabled
                     | Field::Timeout(_)
                     | Field::StartupTimeout(_)
+                    | Field::Protocol
                     | Field::CallbackPort
                     | Field::BearerEnv,
                 ) if scalar => {}

@@ -37,7 +37,7 @@ pub(super) struct Exchange {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Role {
     /// A message; its text as long as it may have to be sent again.
-    Post { kind: Kind, text: Bytes },
+    Post { kind: Kind, labels: Vec<(String, String)>, text: Bytes },
     /// What the server says by itself; whether it ever could.
     Listen { opened: bool },
     /// The rest of what came by the stream of a request (C-LHTTP-09).

@@ -18,6 +18,7 @@ impl Http {
     /// Sends a message, or keeps it until it may go.
     pub(super) fn send(&mut self, message: Outgoing, step: &mut Step<'_>) {
         let waits = match &self.way {
+            Way::Modern => false,
             Way::Streamable => self.holds && message.kind.request().is_some(),
             Way::Events { endpoint, .. } => endpoint.is_none(),
         };
@@ -29,11 +30,11 @@ impl Http {
         }
     }
 
-    fn go(&mut self, Outgoing { mut line, kind }: Outgoing, step: &mut Step<'_>) {
+    fn go(&mut self, Outgoing { mut line, labels, kind }: Outgoing, step: &mut Step<'_>) {
         while line.last().is_some_and(|byte| *byte == b'\n') {
             line.pop();
         }
-        self.begin(Role::Post { kind, text: line.into() }, step);
+        self.begin(Role::Post { kind, labels, text: line.into() }, step);
         if kind == Kind::Initialized && self.way == Way::Streamable {
             self.holds = true;
             // The server may speak by itself from here on, and nothing waits for that (G46).
@@ -60,8 +61,7 @@ impl Http {
     /// Makes an exchange.
     pub(super) fn begin(&mut self, role: Role, step: &mut Step<'_>) -> ExchangeId {
         let stage = Stage::Waiting { until: step.now };
-        let streamable = self.way == Way::Streamable;
-        let hops = if streamable { self.moved.clone() } else { Vec::new() };
+        let hops = if self.is_older() { Vec::new() } else { self.moved.clone() };
         let exchange = Exchange { role, hops, thread: Thread::default(), stage };
         self.schedule(exchange, step.now, step)
     }
@@ -88,13 +88,20 @@ impl Http {
         let Some(exchange) = self.exchanges.get_mut(&id) else { return };
         let limits = &step.setting.limits;
         let (mut request, limit_ms) = match &exchange.role {
-            Role::Post { kind: Kind::Initialize(_), text } => {
+            Role::Post { kind: Kind::Initialize(_), text, .. } => {
                 let session = if streamable { SessionId::Keep } else { SessionId::Ignore };
                 (post(None, session, text.clone()), None)
             }
-            Role::Post { kind, text } => {
-                let limit_ms = kind.request().is_none().then_some(limits.http_head_ms);
-                (post(self.revision, session, text.clone()), limit_ms)
+            Role::Post { kind, labels, text } => {
+                let limit_ms = match kind {
+                    // C-VER-20: whoever is silent then is asked something else.
+                    Kind::Discover(_) => Some(limits.probe_ms),
+                    Kind::Initialize(_) | Kind::Harmless(_) | Kind::Call(..) => None,
+                    Kind::Initialized | Kind::Aside => Some(limits.http_head_ms),
+                };
+                let mut request = post(self.revision, session, text.clone());
+                request.headers.extend(labels.iter().cloned());
+                (request, limit_ms)
             }
             // G46: a server may say nothing at all on a stream before it has something to say.
             Role::Listen { .. } | Role::Resume { .. } => {

@@ -10,6 +10,10 @@
 //!                                  GET, for what comes by itself
 //! ```
 //!
+//! Without a handshake there is no session, no stream for what comes by itself and no goodbye: each
+//! message is an exchange that says everything for itself, and breaking it off is how it is called
+//! off (C-MHTTP-06, C-CANC-02).
+//!
 //! A session that the server does not know any more ends the connection: the next one begins with
 //! a handshake, whose session is fixed by it (G48).
 
@@ -44,10 +48,12 @@ pub(crate) struct Http {
     pub(super) exchanges: BTreeMap<ExchangeId, Exchange>,
 }
 
-/// Which transport is spoken. The era without a handshake will stand here as well.
+/// Which transport is spoken.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) enum Way {
-    /// Streamable HTTP.
+    /// Streamable HTTP without a handshake.
+    Modern,
+    /// Streamable HTTP with one.
     Streamable,
     /// HTTP with server-sent events. `endpoint`: where messages go, once that is known.
     /// `instead`: why streamable HTTP failed, if that was tried.
@@ -81,6 +87,17 @@ impl Http {
         }
     }
 
+    /// See [`Channel::turn`](super::Channel::turn).
+    pub(super) fn turn(&mut self, modern: Option<Revision>) {
+        match &self.way {
+            Way::Modern | Way::Streamable => {
+                self.way = if modern.is_some() { Way::Modern } else { Way::Streamable };
+                self.revision = modern;
+            }
+            Way::Events { .. } => {}
+        }
+    }
+
     pub(super) const fn agreed(&mut self, revision: Revision) {
         self.revision = Some(revision);
     }
@@ -88,6 +105,11 @@ impl Http {
     pub(super) fn deadline(&self) -> Option<Deadline> {
         let until = self.exchanges.values().filter_map(Exchange::until).min()?;
         Some(Deadline { at: until, why: "http" })
+    }
+
+    /// Whether the transport of 2024-11-05 is spoken.
+    pub(crate) const fn is_older(&self) -> bool {
+        matches!(self.way, Way::Events { .. })
     }
 
     /// The request that an exchange was made for.
@@ -110,7 +132,8 @@ impl Http {
     }
 
     /// Nobody waits for a request any more: whatever was under way for it is not. Whether the
-    /// server may be at it, which it is not before it was asked or if it had no time.
+    /// server may be at it and does not know, which it is not before it was asked or if it had no
+    /// time, and which it knows where there is no handshake.
     pub(super) fn drop_request(&mut self, request: u64, step: &mut Step<'_>) -> bool {
         let held = self.held.len();
         self.held.retain(|message| message.kind.request() != Some(request));
@@ -122,7 +145,7 @@ impl Http {
             reached &= gone
                 .is_some_and(|gone| gone.is_ordered() || !matches!(gone.role, Role::Post { .. }));
         }
-        reached
+        reached && self.way != Way::Modern
     }
 
     /// The request of a stream was answered: what else comes by it is heard, but not for ever

@@ -33,6 +33,13 @@ impl Http {
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let request = exchange.request();
+        if let (Role::Post { kind: Kind::Discover(_), .. }, 401 | 403, Some(request)) =
+            (&exchange.role, status, request)
+        {
+            // C-VER-16: whatever it says with that, it is not about what was asked.
+            let failure = HttpFailure::status(status, &text);
+            return vec![Came::Over { request, failure, unsent: false }];
+        }
         let complaint = match rpc::read(&text, NESTING_MAX.min(step.setting.limits.nesting)) {
             Ok(Incoming::One(Message::Answer { id: Id::Number(own), .. }))
                 if request.is_some_and(|request| i64::try_from(request) == Ok(own)) =>
@@ -48,10 +55,10 @@ impl Http {
             |error| HttpFailure::refused(status, error),
         );
         match exchange.role {
-            Role::Post { kind: kind @ Kind::Initialize(_), text }
+            Role::Post { kind: kind @ Kind::Initialize(_), text, labels }
                 if self.falls_back(status, complaint.as_ref()) =>
             {
-                self.fall_back(failure, Outgoing { line: text.0, kind }, step)
+                self.fall_back(failure, Outgoing { line: text.0, labels, kind }, step)
             }
             // F-071: some servers have no 404 for a session they do not know. That the refusal
             // speaks of it decides no more than to try another one, once.

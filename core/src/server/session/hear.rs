@@ -7,10 +7,11 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
+use crate::error::RpcError;
 use crate::quote::Quoted;
-use crate::wire::dialect::Revision;
+use crate::wire::dialect::{Era, Revision};
 use crate::wire::lines::Frame;
-use crate::wire::mcp;
+use crate::wire::mcp::{self, ResultType};
 use crate::wire::rpc::{self, Broken, Id, Incoming, Malformed, Message, Peek};
 
 use super::super::channel::Step;
@@ -103,15 +104,23 @@ impl Session {
         step: &mut Step<'_>,
     ) {
         match message {
-            Message::Answer { id, reply } => match self.take_asked(&id) {
-                Some(asked) => {
+            Message::Answer { id, reply } => match self.number(&id) {
+                Some(request) => {
                     if let Id::Text(_) = &id {
                         self.mistyped(&id, heard);
                     }
-                    heard.push(Heard::Answered { asked, reply: reply.map(|at| text.json(at)) });
+                    self.answered(request, reply.map(|at| text.json(at)), heard, step);
                 }
                 None => self.unknown(&id, heard),
             },
+            // C-RPC-17: without a handshake nobody asks but the client.
+            Message::Request { method, .. } if self.era() == Some(Era::Modern) => {
+                let method = Quoted(&method);
+                self.odd(
+                    alloc::format!("asked {method:?}, which no server of its revision may"),
+                    heard,
+                );
+            }
             Message::Request { id, method, params } => {
                 let params = params.map(|at| text.json(at));
                 self.inquired(id, &method, params, of, heard, step);
@@ -124,6 +133,31 @@ impl Session {
                 self.odd(alloc::format!("complained without saying about what: {error}"), heard);
             }
         }
+    }
+
+    /// A request of ours is answered. Without a handshake an answer says for itself what it is
+    /// (C-RPC-14 to C-RPC-16), and what was only put wrongly is put again, once.
+    pub(super) fn answered(
+        &mut self,
+        request: u64,
+        reply: Result<Json, RpcError>,
+        heard: &mut Vec<Heard>,
+        step: &mut Step<'_>,
+    ) {
+        let modern = self.era() == Some(Era::Modern);
+        let misput = modern && reply.as_ref().is_err_and(|error| self.is_misput(request, error));
+        if misput && self.ask_again(request, step) {
+            return;
+        }
+        let Some(asked) = self.take(request) else { return };
+        heard.push(match (asked, reply) {
+            (Asked::Call(call), Err(error)) if misput => Heard::Misput { call, error },
+            (asked, Ok(result)) if modern => typed(asked, result),
+            (asked, Err(error)) if modern || asked == Asked::Discover => {
+                Heard::Answered { asked, reply: Err(told(error)) }
+            }
+            (asked, reply) => Heard::Answered { asked, reply },
+        });
     }
 
     fn notified(&mut self, method: String, params: Option<Json>, heard: &mut Vec<Heard>) {
@@ -171,22 +205,22 @@ impl Session {
     /// Takes out what a line answers of which only a part was read.
     fn asked_by(&mut self, peek: &Peek) -> Option<Asked> {
         match peek {
-            Peek::Answer(id) => self.take_asked(id),
+            Peek::Answer(id) => self.number(id).and_then(|request| self.take(request)),
             Peek::HasMethod | Peek::Unknown => None,
         }
     }
 
-    /// Takes out the request that an answer with this id is for. C-RPC-06 knows numbers of ours
-    /// only; that some servers give a number back as its text is tolerated, because no other
-    /// request can be meant.
-    fn take_asked(&mut self, id: &Id) -> Option<Asked> {
+    /// The number of the request that an answer with this id is for, if it has none yet. C-RPC-06
+    /// knows numbers of ours only; that some servers give a number back as its text is tolerated,
+    /// because no other request can be meant.
+    fn number(&self, id: &Id) -> Option<u64> {
         let number = match id {
             Id::Number(number) => u64::try_from(*number).ok()?,
             Id::Text(text) => {
                 text.parse().ok().filter(|number: &u64| number.to_string() == *text)?
             }
         };
-        self.take(number)
+        self.asked.contains_key(&number).then_some(number)
     }
 
     fn mistyped(&mut self, id: &Id, heard: &mut Vec<Heard>) {
@@ -205,6 +239,34 @@ impl Session {
             heard.push(Heard::Odd(what));
         }
     }
+}
+
+/// A result, as its type says.
+fn typed(asked: Asked, result: Json) -> Heard {
+    match (ResultType::of(result.as_str()), asked) {
+        (ResultType::Complete, _) => Heard::Answered { asked, reply: Ok(result) },
+        (ResultType::InputRequired, Asked::Call(_)) => Heard::Wants { asked, result },
+        (ResultType::InputRequired, _) => {
+            let message = "it asks for something before it answers, which it may not here".into();
+            Heard::Spoiled { asked, message }
+        }
+        (ResultType::Unknown(kind), _) => {
+            let message =
+                alloc::format!("its resultType is {:?}, which nobody asked for", Quoted(&kind));
+            Heard::Spoiled { asked, message }
+        }
+    }
+}
+
+/// An error with all that it says in its message: what a server needs of its client stands
+/// elsewhere in it.
+fn told(mut error: RpcError) -> RpcError {
+    let required = mcp::required_capabilities(&error);
+    if error.code == mcp::MISSING_CAPABILITY && !required.is_empty() {
+        let needs = Quoted(&required.join(", ")).to_string();
+        error.message = alloc::format!("{}; it needs a host with {needs}", error.message);
+    }
+    error
 }
 
 /// The line a message stands in: moved into what is made of it where it is the only one.

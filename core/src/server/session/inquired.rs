@@ -40,7 +40,7 @@ impl Session {
                 Err(error) => rpc::error(&id, error.code, &error.message),
             },
         };
-        self.send(line, Kind::Aside, step);
+        self.send(line, Vec::new(), Kind::Aside, step);
     }
 
     /// What the host is to be asked, if it can be.
@@ -79,7 +79,7 @@ impl Session {
         step: &mut Step<'_>,
     ) {
         if self.inquiries.remove(id) {
-            self.send(mcp::reply(id, service, reply), Kind::Aside, step);
+            self.send(mcp::reply(id, service, reply), Vec::new(), Kind::Aside, step);
         }
     }
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::bytes::Bytes;
 use crate::command::{HttpRequest, Method, SessionId};
 use crate::wire::dialect::Revision;
+use crate::wire::http::value::mirrored;
 
 /// The media type of a stream of events.
 pub const EVENTS: &str = "text/event-stream";
@@ -18,6 +19,14 @@ pub fn post(revision: Option<Revision>, session: SessionId, body: Bytes) -> Http
     let own =
         [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
     request(Method::Post, &own, revision, session, body)
+}
+
+/// What the headers of a request say of it where there is no handshake: its method, and the tool,
+/// prompt or address it is about (C-MHTTP-03, C-MHTTP-04).
+#[must_use]
+pub fn labels(method: &str, name: Option<&str>) -> Vec<(String, String)> {
+    let name = name.map(|name| ("Mcp-Name".into(), mirrored(name)));
+    core::iter::once(("Mcp-Method".into(), method.into())).chain(name).collect()
 }
 
 /// A stream of events is asked for, or for what came on one after an event (C-LHTTP-09).

@@ -17,6 +17,7 @@ pub fn capabilities(revision: Revision, services: &Services) -> String {
         | Revision::V2025_03_26
         | Revision::V2025_06_18
         | Revision::V2025_11_25 => "{\"listChanged\":false}",
+        Revision::V2026_07_28 => "{}",
     });
     let declared = |service| declares(revision, services, service);
     if declared(Service::Sampling) {

@@ -14,7 +14,8 @@ use crate::wire::json::{self, JsonError, Kind, NESTING_MAX, Scanner};
 /// What a server says about itself.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Initialized {
-    /// The revision it chose, as it spells it.
+    /// The revision that is spoken with it: the one it chose, as it spells it, or the one that
+    /// was chosen of those it offered.
     pub revision: String,
     /// Whether it has tools.
     pub tools: bool,
@@ -80,7 +81,7 @@ pub fn read_initialize(result: &str) -> Result<Initialized, Shape> {
                     return Err(Shape::wrong("protocolVersion", kind, Kind::String));
                 }
             }
-            "capabilities" => read_capabilities(&mut scanner, &mut server)?,
+            "capabilities" => drop(read_capabilities(&mut scanner, &mut server)?),
             "serverInfo" => server.server_info = read_info(&mut scanner)?,
             "instructions" => server.instructions = scanner.string()?.map(Into::into),
             _ => {}
@@ -91,8 +92,12 @@ pub fn read_initialize(result: &str) -> Result<Initialized, Shape> {
     Ok(server)
 }
 
-fn read_capabilities(scanner: &mut Scanner<'_>, server: &mut Initialized) -> Result<(), JsonError> {
-    let Some(mut object) = scanner.object()? else { return Ok(()) };
+/// Reads the object of capabilities that comes next; whether it is one.
+pub(super) fn read_capabilities(
+    scanner: &mut Scanner<'_>,
+    server: &mut Initialized,
+) -> Result<bool, JsonError> {
+    let Some(mut object) = scanner.object()? else { return Ok(false) };
     while let Some(key) = scanner.key(&mut object)? {
         match &*key {
             "tools" => {
@@ -115,7 +120,7 @@ fn read_capabilities(scanner: &mut Scanner<'_>, server: &mut Initialized) -> Res
             _ => {}
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// What a server says about one capability.
@@ -149,7 +154,8 @@ fn read_capability(scanner: &mut Scanner<'_>) -> Result<Capability, JsonError> {
     Ok(capability)
 }
 
-fn read_info(scanner: &mut Scanner<'_>) -> Result<Option<String>, JsonError> {
+/// Reads the name and version that come next, as `name version`.
+pub(super) fn read_info(scanner: &mut Scanner<'_>) -> Result<Option<String>, JsonError> {
     let Some(mut object) = scanner.object()? else { return Ok(None) };
     let (mut name, mut version) = (None, None);
     while let Some(key) = scanner.key(&mut object)? {
@@ -165,8 +171,8 @@ fn read_info(scanner: &mut Scanner<'_>) -> Result<Option<String>, JsonError> {
     }))
 }
 
-/// The revisions a server offers when it refuses `initialize` (C-VER-24); empty if it does not
-/// say.
+/// The revisions a server offers when it refuses the one it was spoken to in (C-VER-02,
+/// C-VER-24); empty if it does not say.
 #[must_use]
 pub fn supported_revisions(error: &RpcError) -> Vec<String> {
     let data = error.data.as_ref().map_or("", |data| data.as_str());
@@ -177,10 +183,15 @@ pub fn supported_revisions(error: &RpcError) -> Vec<String> {
         .find(|member| member.key == "supported")
         .and_then(|member| data.get(member.value))
         .unwrap_or_default();
-    json::elements(supported, NESTING_MAX)
+    texts(supported)
+}
+
+/// The texts in an array; none if it is something else.
+pub(super) fn texts(array: &str) -> Vec<String> {
+    json::elements(array, NESTING_MAX)
         .into_iter()
         .flatten()
-        .filter_map(|element| json::string(supported.get(element.ok()?)?).map(Into::into))
+        .filter_map(|element| json::string(array.get(element.ok()?)?).map(Into::into))
         .collect()
 }
 

@@ -1,0 +1,195 @@
+//! Servers without a handshake, once they are known to be that.
+
+use tidegate_core::error::{CallError, Category};
+use tidegate_core::event::{Event, Outcome, ServerState};
+use tidegate_core::id::CallId;
+use tidegate_core::input::Request;
+
+use crate::eras::DISCOVERED;
+use crate::play::{ECHO, Play, one};
+use crate::web::{EVENTS, cut, event};
+
+const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
+
+/// A remote one that is ready; the next exchange is x2, the next request 3.
+fn web() -> Play {
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, DISCOVERED).result(1, 2, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
+    play.take_commands();
+    play
+}
+
+/// A process that is ready; the next request is 3.
+fn process() -> Play {
+    let mut play = Play::new(r#"{"mcpServers":{"a":{"command":"a","protocol":"modern"}}}"#);
+    play.start().opened(0).answers(0, 1, DISCOVERED).answers(0, 2, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
+    play.take_commands();
+    play
+}
+
+fn error(id: u64, code: i64, data: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"no","data":{data}}}}}"#
+    )
+}
+
+fn failed(play: &Play, call: u64) -> &CallError {
+    match play.outcome(call) {
+        Some(Outcome::Failed(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// C-CANC-02, T-18: breaking off is how a call is called off, and nothing else is said.
+#[test]
+fn a_call_is_called_off_by_breaking_its_exchange_off() {
+    let mut play = web();
+    play.call(1, "a", "echo").call(2, "a", "echo");
+    play.head(3, 200, EVENTS);
+    assert_eq!(play.ordered(), ["x2 POST tools/call", "x3 POST tools/call"]);
+    for call in [1, 2] {
+        play.host(Request::Cancel { call: CallId::new(call) });
+    }
+    assert_eq!(play.ordered(), ["abort x2", "abort x3"]);
+}
+
+/// C-CANC-01.
+#[test]
+fn a_call_to_a_process_is_called_off_in_words() {
+    let mut play = process();
+    play.call(1, "a", "echo").host(Request::Cancel { call: CallId::new(1) });
+    assert_eq!(play.asked(), ["3 tools/call echo", "notifications/cancelled 3"]);
+}
+
+/// C-PROG-01, C-PROG-05, C-MHTTP-08, C-RPC-17, C-STDIO-04.
+#[test]
+fn a_request_of_a_server_is_counted_and_never_answered() {
+    let mut play = web();
+    play.call(1, "a", "echo").head(2, 200, EVENTS).take_commands();
+    let progress =
+        event(r#"{"method":"notifications/progress","params":{"progressToken":3,"progress":1}}"#);
+    play.body(2, &progress).body(2, &event(r#"{"id":9,"method":"ping"}"#));
+    assert!(play.events.iter().any(|event| matches!(event, Event::CallProgressed { .. })));
+    play.body(2, &event(&format!(r#"{{"jsonrpc":"2.0","id":3,"result":{DONE}}}"#))).end(2);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+    assert_eq!(play.ordered(), Vec::<String>::new());
+    assert_eq!(play.problems()[0].0, Category::ProtocolViolation);
+
+    let mut play = process();
+    play.says(0, r#"{"jsonrpc":"2.0","id":9,"method":"roots/list"}"#);
+    assert_eq!((play.asked(), play.problems().len()), (vec![], 1));
+}
+
+/// C-RPC-14 to C-RPC-16.
+#[test]
+fn a_result_of_a_type_that_nobody_agreed_on_is_none() {
+    for (result, is_answer) in [
+        (r#"{"content":[]}"#, true),
+        (DONE, true),
+        (r#"{"resultType":"task","taskId":"1"}"#, false),
+        (r#"{"content":[],"resultType":7}"#, false),
+    ] {
+        let mut play = web();
+        play.call(1, "a", "echo").result(2, 3, result);
+        match play.outcome(1) {
+            Some(Outcome::Answered(_)) if is_answer => {}
+            Some(Outcome::Failed(CallError::Shape { .. })) if !is_answer => {}
+            other => panic!("{result}: {other:?}"),
+        }
+    }
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, DISCOVERED).result(1, 2, r#"{"resultType":"input_required"}"#);
+    assert!(matches!(play.state("a"), ServerState::Failed { .. }), "a list asks for nothing");
+}
+
+/// C-MHTTP-07, C-HTTP-08, C-MHTTP-09: a call is lost, whatever ids its stream had; a list is asked
+/// for once more, under another number (C-RPC-04).
+#[test]
+fn a_stream_that_ends_loses_a_call_and_not_a_list() {
+    let mut play = web();
+    play.call(1, "a", "echo").head(2, 200, EVENTS).body(2, "id: 1\nretry: 5\ndata:\n\n");
+    play.end_on(0, 2, cut());
+    assert!(matches!(failed(&play, 1), CallError::Http { .. }));
+    play.sleep(60_000);
+    assert_eq!(play.ordered(), ["x2 POST tools/call"]);
+
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, DISCOVERED).head(1, 200, EVENTS).end_on(0, 1, cut());
+    let orders = play.orders();
+    assert_eq!(orders[2].short(), "x2 POST tools/list");
+    play.result(2, 3, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
+
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, DISCOVERED).end_on(0, 1, cut()).end_on(0, 2, cut());
+    assert!(matches!(play.state("a"), ServerState::Failed { .. }), "once is enough");
+}
+
+/// C-VER-02, C-VER-30: a refusal before anything was done.
+#[test]
+fn a_call_in_a_revision_that_was_refused_is_made_once_more() {
+    let supported = r#"{"supported":["2026-07-28"]}"#;
+    let mut play = web();
+    play.call(1, "a", "echo").whole(2, 400, &error(3, -32022, supported));
+    assert_eq!(play.ordered(), ["x2 POST tools/call", "x3 POST tools/call"]);
+    play.whole(3, 400, &error(4, -32022, supported));
+    assert_eq!(play.ordered(), Vec::<String>::new());
+    assert!(matches!(failed(&play, 1), CallError::Rpc { error } if error.code == -32022));
+
+    let mut play = process();
+    play.call(1, "a", "echo").says(0, &error(3, -32022, supported));
+    assert_eq!(play.asked(), ["3 tools/call echo", "4 tools/call echo"]);
+    play.answers(0, 4, DONE);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+    play.call(2, "a", "echo").says(0, &error(5, -32022, r#"{"supported":["2099-01-01"]}"#));
+    assert!(matches!(failed(&play, 2), CallError::Rpc { .. }), "there is no other one");
+}
+
+/// C-XHDR-09: the list says what the headers have to say.
+#[test]
+fn a_call_whose_headers_were_wrong_is_made_once_more_after_the_list() {
+    let mut play = web();
+    play.call(1, "a", "echo").whole(2, 400, &error(3, -32020, "null"));
+    assert_eq!(play.ordered(), ["x2 POST tools/call", "x3 POST tools/list"]);
+    assert_eq!(play.outcome(1), None);
+    play.result(3, 4, ECHO);
+    assert_eq!(play.ordered(), ["x4 POST tools/call"]);
+    play.whole(4, 400, &error(5, -32020, "null"));
+    assert!(matches!(failed(&play, 1), CallError::Rpc { error } if error.code == -32020));
+    assert_eq!(play.ordered(), Vec::<String>::new(), "once is enough");
+
+    let mut play = web();
+    play.call(1, "a", "echo").whole(2, 400, &error(3, -32020, "null")).take_commands();
+    play.whole(3, 500, "");
+    assert_eq!(play.ordered(), ["x4 POST tools/call"], "with the list that is there");
+}
+
+/// C-META-04, -32021: told with what is missing, and not tried again.
+#[test]
+fn a_call_that_needs_more_of_the_host_says_what() {
+    let mut play = web();
+    let needs = r#"{"requiredCapabilities":{"elicitation":{"form":{}}}}"#;
+    play.call(1, "a", "echo").whole(2, 400, &error(3, -32021, needs));
+    let CallError::Rpc { error } = failed(&play, 1) else { panic!() };
+    assert_eq!(error.message, "no; it needs a host with elicitation.form");
+    assert_eq!(play.ordered(), ["x2 POST tools/call"]);
+}
+
+/// C-MHTTP-06: no session, no stream, no goodbye.
+#[test]
+fn a_remote_server_without_a_handshake_is_left_without_a_word() {
+    let mut play = Play::web_with(r#""protocol":"auto""#);
+    play.result_on(0, 0, 1, DISCOVERED, true).result_on(0, 1, 2, ECHO, true).take_commands();
+    play.sleep(60_000).host(Request::Shutdown);
+    assert_eq!(play.ordered(), Vec::<String>::new());
+}
+
+#[test]
+fn a_process_without_a_handshake_is_ended_like_any_other() {
+    let mut play = one();
+    play.start().opened(0).refuses(0, 1, -32601).answers(0, 2, DISCOVERED).answers(0, 3, ECHO);
+    play.call(1, "a", "echo").answers(0, 4, DONE);
+    assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
+}
