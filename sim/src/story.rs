@@ -160,7 +160,7 @@ fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.message_bytes = 4_096;
     limits.stderr_tail_bytes = 256;
-    limits.pages = 5;
+    limits.pages = TOOLS.len();
     limits.tools_per_server = 16;
     limits.subscriptions_per_server = 3;
     limits.subscribing_at_once = 2;
