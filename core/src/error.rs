@@ -19,7 +19,7 @@ use crate::id::ServerName;
 use crate::quote::{QUOTED_CHARS_MAX, Quoted};
 
 pub use ask::{AskError, Missing};
-pub use call::CallError;
+pub use call::{CallError, Feature};
 pub use exchange::{ConnectStep, ExchangeError, ExchangeFault, Sent};
 pub use http::HttpFailure;
 pub use open::{OpenError, WhosePath};

@@ -132,7 +132,7 @@ pub enum Request {
         /// The operation.
         op: OpId,
     },
-    /// Call a tool; ends with [`Event::CallFinished`](crate::event::Event::CallFinished).
+    /// Call a tool, or ask for something else a server has; ends with [`Event::CallFinished`](crate::event::Event::CallFinished).
     Call(NewCall),
     /// End a call; its server is told. Nothing happens if it has ended already.
     Cancel {
@@ -159,14 +159,14 @@ pub enum Request {
     Shutdown,
 }
 
-/// A tool call to make.
+/// A call to make.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct NewCall {
     /// The host's number for it; must be new.
     pub call: CallId,
-    /// The tool.
+    /// What is called.
     pub target: Target,
-    /// The arguments, a JSON object.
+    /// The arguments, a JSON object; see [`Target`].
     #[serde(with = "crate::bytes::unread")]
     pub arguments: Json,
     /// The limit without progress in milliseconds, if not the server's or the default one.
@@ -177,7 +177,8 @@ pub struct NewCall {
     pub max_ms: Option<u64>,
 }
 
-/// Which tool is meant.
+/// What is called. All but tools change nothing at their server, so that what was lost on its way
+/// is asked once more.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -190,6 +191,53 @@ pub enum Target {
         /// The tool as the server calls it.
         tool: String,
     },
+    /// A resource: the answer is the `result` of `resources/read`. There are no arguments.
+    Resource {
+        /// The server.
+        server: ServerName,
+        /// Its address.
+        uri: String,
+    },
+    /// A prompt: the answer is the `result` of `prompts/get`. The arguments are the prompt's, each
+    /// a text.
+    Prompt {
+        /// The server.
+        server: ServerName,
+        /// The prompt as the server calls it.
+        prompt: String,
+    },
+    /// What an argument could be: the answer is the `result` of `completion/complete`. The
+    /// arguments are its parameters without `ref`: `argument`, and perhaps `context`.
+    Completion {
+        /// The server.
+        server: ServerName,
+        /// Whose argument.
+        of: Reference,
+    },
+}
+
+impl Target {
+    /// The server, unless only the catalogue knows it.
+    #[must_use]
+    pub const fn server(&self) -> Option<&ServerName> {
+        match self {
+            Self::Exposed(_) => None,
+            Self::Tool { server, .. }
+            | Self::Resource { server, .. }
+            | Self::Prompt { server, .. }
+            | Self::Completion { server, .. } => Some(server),
+        }
+    }
+}
+
+/// What has arguments that a server can complete.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reference {
+    /// A prompt, by its name.
+    Prompt(String),
+    /// A resource or a template of resources, by its address.
+    Resource(String),
 }
 
 /// What the driver can report.

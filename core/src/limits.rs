@@ -43,6 +43,9 @@ pub struct Limits {
     /// How many things one server may ask the host at once; what it asks beyond is refused.
     /// Default 16.
     pub inquiries_per_server: usize,
+    /// How often in a row a server may want to be told something before it answers a call
+    /// (C-MRTR-08). Default 10.
+    pub rounds: u32,
     /// How many problems are kept for the status; later ones are counted. Default 1,000.
     pub problems: usize,
     /// How large one configuration file may be. Default 16 MiB.
@@ -105,6 +108,7 @@ impl Default for Limits {
             open_calls: 4_096,
             open_ops: 1_024,
             inquiries_per_server: 16,
+            rounds: 10,
             problems: 1_000,
             config_bytes: 16 * 1024 * 1024,
             folder_entries: 1_000,

@@ -25,6 +25,7 @@ use crate::time::{Deadline, Timestamp};
 use crate::tools::catalog::Catalog;
 use crate::tools::shelf::{Change, Shelf};
 use crate::wire::dialect::{Era, Revision};
+use crate::wire::mcp::Aim;
 
 /// The lifecycle of many MCP servers.
 ///
@@ -221,27 +222,31 @@ impl Runtime {
         }
     }
 
-    fn resolve(&mut self, target: Target) -> Result<(ServerName, String), CallError> {
-        match target {
-            Target::Tool { server, tool } => Ok((server, tool)),
+    fn resolve(&mut self, target: Target) -> Result<(ServerName, Aim), CallError> {
+        Ok(match target {
+            Target::Tool { server, tool } => (server, Aim::Tool(tool)),
+            Target::Resource { server, uri } => (server, Aim::Resource(uri)),
+            Target::Prompt { server, prompt } => (server, Aim::Prompt(prompt)),
+            Target::Completion { server, of } => (server, Aim::Completion(of)),
             Target::Exposed(name) => {
                 let by_name = self.exposed.get_or_insert_with(|| {
                     let tools = self.catalog.tools.iter().enumerate();
                     tools.map(|(at, tool)| (tool.exposed.clone(), at)).collect()
                 });
                 let tool = by_name.get(&name).and_then(|at| self.catalog.tools.get(*at));
-                match tool {
-                    Some(tool) => Ok((tool.server.clone(), tool.tool.clone())),
-                    None => Err(self.shelf.left_out(&name).map_or_else(
+                let unknown = || {
+                    self.shelf.left_out(&name).map_or_else(
                         || CallError::UnknownTool { tool: name.clone() },
                         |(server, tool)| CallError::ExcludedTool {
                             server: server.clone(),
                             tool: tool.into(),
                         },
-                    )),
-                }
+                    )
+                };
+                let tool = tool.ok_or_else(unknown)?;
+                (tool.server.clone(), Aim::Tool(tool.tool.clone()))
             }
-        }
+        })
     }
 
     /// Lets everything happen that is due. Ends because each round moves every due timer on or

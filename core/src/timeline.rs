@@ -22,7 +22,7 @@ use core::fmt::{self, Display, Formatter, Write};
 use crate::command::{Command, Launch, Question};
 use crate::error::{Problem, Severity};
 use crate::event::{Event, OpResult, Outcome, ServerState, StartReport};
-use crate::input::{Fact, Found, Input, Listed, NewCall, Request, Target};
+use crate::input::{Fact, Found, Input, Listed, NewCall, Reference, Request, Target};
 use crate::inquiry::Reply;
 use crate::time::Timestamp;
 use crate::trace::TraceLine;
@@ -135,6 +135,12 @@ impl Display for Text<'_, NewCall> {
         match target {
             Target::Exposed(name) => f.write_str(name)?,
             Target::Tool { server, tool } => write!(f, "{server}/{tool}")?,
+            Target::Resource { server, uri } => write!(f, "resource {server}/{}", Cut(uri))?,
+            Target::Prompt { server, prompt } => write!(f, "prompt {server}/{}", Cut(prompt))?,
+            Target::Completion { server, of } => {
+                let (Reference::Prompt(of) | Reference::Resource(of)) = of;
+                write!(f, "completion {server}/{}", Cut(of))?;
+            }
         }
         write!(f, " {}", Cut(arguments.as_str()))?;
         if let Some(limit) = timeout_ms {

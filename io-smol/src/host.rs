@@ -13,7 +13,7 @@ use tidegate_core::event::{OpResult, Outcome, StartReport};
 use tidegate_core::hub::live::{Prompts, Resources};
 use tidegate_core::hub::status::Status;
 use tidegate_core::id::{CallId, ConnId, OpId, ServerName};
-use tidegate_core::input::{Request, Target};
+use tidegate_core::input::{Reference, Request, Target};
 use tidegate_core::tools::catalog::Catalog;
 use tidegate_core::tools::proxy::Scope;
 use tidegate_core::tools::registry::Offering;
@@ -165,6 +165,33 @@ impl Host {
     /// returns; it ends when the future resolves or is dropped.
     pub fn call(&self, target: Target, arguments: Json, timeout_ms: Option<u64>) -> Call {
         Call::place(&self.handle.inbox, target, arguments, timeout_ms, None)
+    }
+
+    /// Asks a server for the content of a resource, which goes the way of a call: the answer is the
+    /// `result` of `resources/read`.
+    pub fn read_resource(&self, server: impl Into<ServerName>, uri: impl Into<String>) -> Call {
+        let target = Target::Resource { server: server.into(), uri: uri.into() };
+        self.call(target, Json::new("{}"), None)
+    }
+
+    /// Asks a server for a prompt with `arguments`, a JSON object of texts, which goes the way of a
+    /// call: the answer is the `result` of `prompts/get`.
+    pub fn prompt(
+        &self,
+        server: impl Into<ServerName>,
+        prompt: impl Into<String>,
+        arguments: Json,
+    ) -> Call {
+        let target = Target::Prompt { server: server.into(), prompt: prompt.into() };
+        self.call(target, arguments, None)
+    }
+
+    /// Asks a server what an argument could be, which goes the way of a call: `arguments` is a JSON
+    /// object with `argument` and perhaps `context`, and the answer is the `result` of
+    /// `completion/complete`.
+    pub fn complete(&self, server: impl Into<ServerName>, of: Reference, arguments: Json) -> Call {
+        let target = Target::Completion { server: server.into(), of };
+        self.call(target, arguments, None)
     }
 
     /// A handle for a subagent, which sees and calls the part of the tools that is in `scope`,

@@ -12,6 +12,8 @@ use tidegate_core::held::Held;
 use crate::lists::{Kind, Lists};
 use crate::script::{Fault, Script, Speaks};
 
+use stateless::typed;
+
 mod stateless;
 
 /// The revisions a client may offer.
@@ -191,6 +193,7 @@ impl Peer {
             }
             "tools/call" => return self.call(script, &key, params),
             "ping" => (0, result(&json!({}))),
+            "resources/read" | "prompts/get" => (script.delays.call, self.fetch(method, params)),
             _ => match Kind::of(method) {
                 Some(kind) => (script.delays.list, self.list(script, kind, &key, params)),
                 None => (0, error(-32601, "Method not found")),
@@ -270,6 +273,21 @@ impl Peer {
         result(&page)
     }
 
+    /// What is asked for of what it has beside its tools.
+    fn fetch(&mut self, method: &str, params: &Value) -> String {
+        let (kind, name, found) = match method {
+            "resources/read" => (Kind::Resources, "uri", json!({ "contents": [] })),
+            _ => (Kind::Prompts, "name", json!({ "messages": [] })),
+        };
+        if !self.lists.declared.contains(&kind) {
+            self.breach(format!("{method}, which was not declared (C-LIFE-07)"));
+        }
+        if !params[name].is_string() {
+            self.breach(format!("{method} without {name}"));
+        }
+        result(&found)
+    }
+
     fn watch(&mut self, method: &str, params: &Value) -> String {
         let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
         if !self.lists.subscribe {
@@ -299,7 +317,10 @@ impl Peer {
         if !self.listed.contains(name) {
             self.breach(format!("tools/call of {name:?}, which was never listed"));
         }
-        self.calls.extend(arguments.get("n").and_then(Value::as_u64));
+        let again = params.get("inputResponses").is_some() || params.get("requestState").is_some();
+        if !again {
+            self.calls.extend(arguments.get("n").and_then(Value::as_u64));
+        }
         let mut reactions = Vec::new();
         if let Some(token) = params.get("_meta").and_then(|meta| meta.get("progressToken")) {
             reactions.extend(progress(script, key, token));
@@ -312,7 +333,11 @@ impl Peer {
             name if name.starts_with("refuse") => error(-32000, "refused"),
             _ => result(&json!({ "content": text, "structuredContent": arguments })),
         });
-        if name.starts_with("ask") && !script.faults.contains(&Fault::Batches) {
+        if self.stage == Stage::Stateless && name.starts_with("ask") {
+            let line = answer(key, &self.round(params).unwrap_or_else(|| typed(&member)));
+            let say = Say { after: script.delays.call, line, of: Some(key.into()) };
+            reactions.push(Reaction::Say(say));
+        } else if name.starts_with("ask") && !script.faults.contains(&Fault::Batches) {
             self.waiting.insert(inquiry_id(key), (key.into(), member));
             let say = Say { after: 0, line: inquiry(key), of: Some(key.into()) };
             reactions.push(Reaction::Say(say));

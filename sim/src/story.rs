@@ -87,6 +87,8 @@ pub enum Step {
     Watch(bool),
     /// This server says that one of its resources changed.
     Update(u8, u8),
+    /// The host asks this server for a resource or for a prompt.
+    Fetch(u8, u8),
     /// The host answers the oldest open question but so many, in one way or another.
     Reply(u8, u8),
     /// The host sleeps for so many milliseconds.
@@ -98,7 +100,7 @@ pub enum Step {
 impl Step {
     /// A step.
     pub fn choose(choices: &mut impl Choices) -> Self {
-        let kind = choices.choose(50);
+        let kind = choices.choose(52);
         let mut small = || choices.choose(256).try_into().unwrap_or(0);
         match kind {
             0..4 => Self::Wait([1, 20, 250, 3_000][kind as usize] + u16::from(small()) * 3),
@@ -127,6 +129,7 @@ impl Step {
             43 | 44 => Self::Watch(small() % 2 == 0),
             45 => Self::Update(small(), small()),
             46 => Self::Shutdown,
+            50 | 51 => Self::Fetch(small(), small()),
             _ => Self::Reply(small() % 4, small()),
         }
     }
@@ -245,12 +248,8 @@ impl<M: Machine> World<M> {
             Step::Update(at, which) => {
                 self.update(name(at), RESOURCES[usize::from(which) % RESOURCES.len()]);
             }
-            Step::Reply(back, how) => {
-                let open = self.open_inquiries().nth(usize::from(back));
-                if let Some(inquiry) = open {
-                    self.reply(inquiry, reply(how))?;
-                }
-            }
+            Step::Fetch(at, which) => self.fetch(name(at), which)?,
+            Step::Reply(back, how) => self.reply_to(back, how)?,
             Step::SpoilCache => {
                 let garbage = Found::Content("{\"version\":1,\"tools\":[]}".into());
                 self.driver.spoil_cache(&garbage);
@@ -326,6 +325,20 @@ impl<M: Machine> World<M> {
                 format!("a reload without a change led to {touched:?}")
             }))
         })
+    }
+
+    fn fetch(&mut self, server: &str, which: u8) -> Result<(), Violation> {
+        let server = server.into();
+        let target = match which % 3 {
+            0 => Target::Prompt { server, prompt: "greet".into() },
+            _ => Target::Resource { server, uri: RESOURCES[0].into() },
+        };
+        self.call_target(target, which.is_multiple_of(2).then_some(u64::from(which) * 16)).map(drop)
+    }
+
+    fn reply_to(&mut self, back: u8, how: u8) -> Result<(), Violation> {
+        let inquiry = self.open_inquiries().nth(usize::from(back));
+        inquiry.map_or(Ok(()), |inquiry| self.reply(inquiry, reply(how)))
     }
 
     fn call_offered(&mut self, at: u8, limit: u16) -> Result<(), Violation> {

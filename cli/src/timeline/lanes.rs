@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tidegate_core::command::Command;
 use tidegate_core::event::{Event, Outcome, ServerState, StartReport};
 use tidegate_core::id::{CallId, ConnId, ServerName};
-use tidegate_core::input::{Fact, Input, NewCall, Request, Target};
+use tidegate_core::input::{Fact, Input, NewCall, Reference, Request, Target};
 use tidegate_core::time::Timestamp;
 use tidegate_core::tools::content;
 use tidegate_core::trace::TraceLine;
@@ -130,7 +130,13 @@ impl Picture {
         self.stopping |= matches!(request, Request::Shutdown);
         let Request::Call(NewCall { call, target, .. }) = request else { return };
         let (lane, tool) = match target {
-            Target::Tool { server, tool } => (self.lane(server), tool.clone()),
+            Target::Tool { server, tool: name }
+            | Target::Resource { server, uri: name }
+            | Target::Prompt { server, prompt: name }
+            | Target::Completion {
+                server,
+                of: Reference::Prompt(name) | Reference::Resource(name),
+            } => (self.lane(server), name.clone()),
             Target::Exposed(name) => match self.lane_of_exposed(name) {
                 Some(lane) => (lane, name.clone()),
                 None => return,

@@ -5,7 +5,7 @@ use divan::{Bencher, black_box};
 use tidegate_core::bytes::Json;
 use tidegate_core::wire::json::{self, NESTING_MAX};
 use tidegate_core::wire::lines::{Frame, Lines};
-use tidegate_core::wire::mcp;
+use tidegate_core::wire::mcp::{self, Aim, Job, Meta};
 use tidegate_core::wire::rpc::{self, Incoming, Message};
 
 /// What a driver reads from a pipe at once.
@@ -146,8 +146,8 @@ fn read_small_notification() -> bool {
 #[divan::bench]
 fn write_call(bencher: Bencher<'_, '_>) {
     let arguments = Json::new(r#"{"pattern":"fn main","limit":20,"paths":["src","tests"]}"#);
-    let meta = mcp::Meta::default();
-    bencher.bench(|| mcp::call_request(black_box(41), "search", black_box(&arguments), &meta));
+    let job = Job { aim: Aim::Tool("search".into()), arguments, round: None };
+    bencher.bench(|| black_box(&job).line(black_box(41), &Meta::default()));
 }
 
 #[divan::bench]

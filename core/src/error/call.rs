@@ -32,6 +32,23 @@ pub enum CallError {
         /// The tool as the server calls it.
         tool: String,
     },
+    /// The server does not say that it has any such thing.
+    NotOffered {
+        /// The server.
+        server: ServerName,
+        /// What it has none of.
+        what: Feature,
+    },
+    /// The server wants to be told something before it answers, and cannot be.
+    Unanswerable {
+        /// Why not.
+        message: String,
+    },
+    /// The server wanted to be told something before it answers too often in a row.
+    TooManyRounds {
+        /// The bound.
+        limit: u64,
+    },
     /// The server is not connected and will not be without somebody acting.
     NotConnected {
         /// The server.
@@ -81,6 +98,35 @@ pub enum CallError {
     ShuttingDown,
 }
 
+impl CallError {
+    /// Whether the request was lost on its way, or its answer was.
+    pub(crate) const fn is_lost(&self) -> bool {
+        matches!(self, Self::Http { failure } if failure.is_lost())
+    }
+}
+
+/// What a server may have beside tools.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// Resources.
+    Resources,
+    /// Prompts.
+    Prompts,
+    /// What arguments could be.
+    Completions,
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Resources => "resources",
+            Self::Prompts => "prompts",
+            Self::Completions => "completions",
+        })
+    }
+}
+
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -89,6 +135,18 @@ impl fmt::Display for CallError {
             Self::ExcludedTool { server, tool } => write!(
                 f,
                 "tool {tool:?} of MCP server \"{server}\" is left out by the server's definition"
+            ),
+            Self::NotOffered { server, what } => {
+                write!(f, "MCP server \"{server}\" has no {what}")
+            }
+            Self::Unanswerable { message } => write!(
+                f,
+                "the server wants to be told something before it answers, and cannot be: {message}"
+            ),
+            Self::TooManyRounds { limit } => write!(
+                f,
+                "the server wanted to be told something before it answers more than {limit} times; \
+                 Limits::rounds is how often it may"
             ),
             Self::NotConnected { server, reason } if reason.is_empty() => {
                 write!(f, "MCP server not connected: {server}")

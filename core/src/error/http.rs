@@ -8,7 +8,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExchangeError, RpcError};
+use super::{ExchangeError, ExchangeFault, RpcError};
 use crate::quote::Quoted;
 
 /// Why a request over HTTP came to nothing.
@@ -81,6 +81,26 @@ impl HttpFailure {
             alloc::format!("{}", Quoted(text.trim()))
         };
         Self::Status { status, excerpt }
+    }
+
+    /// Whether a request was lost on its way, or its answer was.
+    pub(crate) const fn is_lost(&self) -> bool {
+        match self {
+            Self::NoAnswer => true,
+            Self::Exchange(error) => {
+                matches!(error.fault, ExchangeFault::CutHead | ExchangeFault::CutBody)
+            }
+            Self::Status { .. }
+            | Self::Elsewhere { .. }
+            | Self::TooManyRedirects { .. }
+            | Self::ContentType { .. }
+            | Self::Stalled { .. }
+            | Self::NoHead { .. }
+            | Self::SessionLost
+            | Self::StreamEnded
+            | Self::NoEndpoint { .. }
+            | Self::Neither { .. } => false,
+        }
     }
 
     /// A refusal in the words of an error of the protocol.

@@ -5,6 +5,7 @@
 use alloc::string::String;
 
 use crate::bytes::Json;
+use crate::config::ToolFilter;
 use crate::error::CallError;
 use crate::event::{Event, Outcome};
 use crate::id::{CallId, ServerName};
@@ -12,6 +13,7 @@ use crate::outbox::Outbox;
 use crate::server::Server;
 use crate::time::Timestamp;
 use crate::wire::json::{self, Kind};
+use crate::wire::mcp::{Aim, Job};
 
 use super::Hub;
 use super::calls::{CallLimits, Dropped, Ripe, Sent};
@@ -23,7 +25,7 @@ impl Hub {
         &mut self,
         now: Timestamp,
         call: CallId,
-        target: Result<(ServerName, String), CallError>,
+        target: Result<(ServerName, Aim), CallError>,
         arguments: Json,
         limits: CallLimits,
         out: &mut Outbox,
@@ -31,9 +33,9 @@ impl Hub {
         if !self.calls.admit(call) {
             return out.event(Event::CallRefused { call });
         }
-        let accepted = target.and_then(|(server, tool)| {
+        let accepted = target.and_then(|(server, aim)| {
             let arguments = self.check_call(arguments)?;
-            self.place_call(now, call, &server, tool, arguments, limits, out)
+            self.place_call(now, call, &server, Job { aim, arguments, round: None }, limits, out)
         });
         if let Err(error) = accepted {
             out.event(Event::CallFinished { call, outcome: Outcome::Failed(error) });
@@ -54,14 +56,12 @@ impl Hub {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one call, spelled out")]
     fn place_call(
         &mut self,
         now: Timestamp,
         call: CallId,
         name: &ServerName,
-        tool: String,
-        arguments: Json,
+        mut job: Job,
         limits: CallLimits,
         out: &mut Outbox,
     ) -> Result<(), CallError> {
@@ -69,13 +69,11 @@ impl Hub {
         else {
             return Err(CallError::UnknownServer { server: name.clone() });
         };
-        if !slot.definition().tools.wants(&tool) {
-            return Err(CallError::ExcludedTool { server: name.clone(), tool });
-        }
+        wants(&slot.definition().tools, name, &job.aim)?;
         let timeout_ms = limits.timeout_ms.or_else(|| slot.definition().timeout_ms);
         let limits = CallLimits { timeout_ms, ..limits };
         if slot.is_connecting() {
-            self.calls.wait(now, call, name, limits, tool, arguments);
+            self.calls.wait(now, call, name, limits, job);
             return Ok(());
         }
         let ready = slot.is_connected();
@@ -83,15 +81,15 @@ impl Hub {
             let reason = self.why_not_connected(name);
             return Err(CallError::NotConnected { server: name.clone(), reason });
         };
-        if !server.offers(&tool) {
-            return Err(CallError::UnknownTool { tool });
-        }
+        server.offers(&job.aim)?;
         let conn = server.conn();
         // What may be lost on its way is kept, to be sent once more.
         let keeps = server.may_miss_calls();
-        let arguments = if keeps { arguments.shareable() } else { arguments };
-        if let Some(request) = server.call(now, call, &tool, &arguments, false, out) {
-            let kept = keeps.then_some((tool, arguments));
+        if keeps {
+            job.arguments = job.arguments.shareable();
+        }
+        if let Some(request) = server.call(now, call, &job, false, out) {
+            let kept = keeps.then_some(job);
             self.calls.sent(now, call, name, limits, Sent { conn, request, kept });
         }
         Ok(())
@@ -116,21 +114,16 @@ impl Hub {
         let filter = slot.definition().tools.clone();
         let Some(server) = slot.server.as_mut() else { return };
         let conn = server.conn();
-        for Ripe { call, tool, arguments, again } in self.calls.ripe(name) {
-            if !filter.wants(&tool) {
-                let error = CallError::ExcludedTool { server: name.clone(), tool };
-                self.calls.fail(call, error, out);
-                continue;
-            }
-            let offered = server.offers(&tool);
-            let request =
-                offered.then(|| server.call(now, call, &tool, &arguments, again, out)).flatten();
+        for Ripe { call, job, again } in self.calls.ripe(name) {
+            let can = wants(&filter, name, &job.aim).and_then(|()| server.offers(&job.aim));
+            let request = can
+                .and_then(|()| server.call(now, call, &job, again, out).ok_or(CallError::Closed));
             match request {
-                Some(request) => {
-                    let kept = server.may_miss_calls().then_some((tool, arguments));
+                Ok(request) => {
+                    let kept = server.may_miss_calls().then_some(job);
                     self.calls.was_sent(call, Sent { conn, request, kept });
                 }
-                None => self.calls.fail(call, CallError::UnknownTool { tool }, out),
+                Err(error) => self.calls.fail(call, error, out),
             }
         }
     }
@@ -156,6 +149,16 @@ impl Hub {
             let after = server.deadline();
             self.set_alarm(conn, before, after);
         }
+    }
+}
+
+/// The definition of a server may leave tools out.
+fn wants(filter: &ToolFilter, server: &ServerName, aim: &Aim) -> Result<(), CallError> {
+    match aim {
+        Aim::Tool(tool) if !filter.wants(tool) => {
+            Err(CallError::ExcludedTool { server: server.clone(), tool: tool.clone() })
+        }
+        Aim::Tool(_) | Aim::Resource(_) | Aim::Prompt(_) | Aim::Completion(_) => Ok(()),
     }
 }
 

@@ -1,10 +1,11 @@
-//! All tool calls of a runtime: one table from acceptance to the one end of each (G1, L7).
+//! All calls of a runtime: one table from acceptance to the one end of each (G1, L7).
 //!
 //! Floor 4. A call waits for its server or is sent to it, at most once (G40). Its limit counts
 //! from acceptance (G38); progress extends it up to a maximum (C-TIME-03, C-TIME-04).
 
+mod gathering;
+
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::bytes::Json;
@@ -13,8 +14,11 @@ use crate::event::{Event, Outcome};
 use crate::id::{CallId, ConnId, ServerName};
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
+use crate::wire::mcp::Job;
 
 use super::policy::Policy;
+
+use gathering::Gathering;
 
 /// The table.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub struct Calls {
     /// The connections whose servers wait for the host: their calls run out by their longest time
     /// only.
     held: BTreeSet<ConnId>,
+    /// The calls that are made again at some time.
+    later: BTreeSet<(Timestamp, CallId)>,
     /// The highest number used: numbers only rise, so every lower one was used or skipped.
     last: Option<CallId>,
     most: usize,
@@ -42,6 +48,8 @@ struct OpenCall {
     last_due: Timestamp,
     /// It was sent once and certainly did not arrive (G40).
     again: bool,
+    /// How often its server wanted to be told something.
+    rounds: u32,
 }
 
 /// How long a call may take, in milliseconds, where it differs from the policy.
@@ -57,9 +65,11 @@ pub struct CallLimits {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 enum Place {
     /// Here, until its server is ready.
-    Waiting { tool: String, arguments: Json },
+    Waiting(Job),
     /// With its server.
     Sent(Sent),
+    /// Here, until what its server wants to be told is known.
+    Gathering(Gathering),
 }
 
 /// A call that is with its server.
@@ -67,16 +77,15 @@ enum Place {
 pub(super) struct Sent {
     pub(super) conn: ConnId,
     pub(super) request: u64,
-    /// Tool and arguments, of a server on the way to which it may get lost.
-    pub(super) kept: Option<(String, Json)>,
+    /// What was asked, of a server on the way to which it may get lost.
+    pub(super) kept: Option<Job>,
 }
 
 /// A call that waited and can be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Ripe {
     pub(super) call: CallId,
-    pub(super) tool: String,
-    pub(super) arguments: Json,
+    pub(super) job: Job,
     /// Whether it was sent before.
     pub(super) again: bool,
 }
@@ -94,6 +103,7 @@ impl Calls {
             open: BTreeMap::new(),
             due: BTreeSet::new(),
             held: BTreeSet::new(),
+            later: BTreeSet::new(),
             last: None,
             most,
             idle_ms: policy.call_ms,
@@ -122,10 +132,9 @@ impl Calls {
         call: CallId,
         server: &ServerName,
         limits: CallLimits,
-        tool: String,
-        arguments: Json,
+        job: Job,
     ) {
-        self.open(now, call, server, limits, Place::Waiting { tool, arguments });
+        self.open(now, call, server, limits, Place::Waiting(job));
     }
 
     /// Opens a call that was sent.
@@ -163,6 +172,7 @@ impl Calls {
                 due,
                 last_due,
                 again: false,
+                rounds: 0,
             },
         );
     }
@@ -170,11 +180,10 @@ impl Calls {
     /// Takes the calls that wait for a server, in order of their numbers.
     pub(super) fn ripe(&self, server: &ServerName) -> Vec<Ripe> {
         let ripe = |(call, open): (&CallId, &OpenCall)| match &open.place {
-            Place::Waiting { tool, arguments } if open.server == *server => {
-                let (tool, arguments) = (tool.clone(), arguments.clone());
-                Some(Ripe { call: *call, tool, arguments, again: open.again })
+            Place::Waiting(job) if open.server == *server => {
+                Some(Ripe { call: *call, job: job.clone(), again: open.again })
             }
-            Place::Waiting { .. } | Place::Sent(_) => None,
+            Place::Waiting(_) | Place::Sent(_) | Place::Gathering(_) => None,
         };
         self.open.iter().filter_map(ripe).collect()
     }
@@ -209,9 +218,9 @@ impl Calls {
         }
         if let Some(OpenCall { place, again: again @ false, .. }) = self.open.get_mut(&call)
             && let Place::Sent(Sent { kept, .. }) = place
-            && let Some((tool, arguments)) = kept.take()
+            && let Some(job) = kept.take()
         {
-            *place = Place::Waiting { tool, arguments };
+            *place = Place::Waiting(job);
             *again = true;
         } else {
             self.finish(call, Outcome::Failed(error), out);
@@ -233,6 +242,17 @@ impl Calls {
             };
             self.finish(call, outcome, out);
         }
+    }
+
+    /// Whether a call that is lost on its way may be made once more, because that changes nothing.
+    pub(super) fn may_repeat(&self, call: CallId, conn: ConnId) -> bool {
+        let open = self.open.get(&call).filter(|open| !open.again);
+        open.is_some_and(|open| match &open.place {
+            Place::Sent(sent) if sent.conn == conn => {
+                sent.kept.as_ref().is_some_and(Job::is_harmless)
+            }
+            Place::Sent(_) | Place::Waiting(_) | Place::Gathering(_) => false,
+        })
     }
 
     /// Progress came on a connection.
@@ -299,11 +319,7 @@ impl Calls {
 
     /// Ends every call that is under way on a connection.
     pub(super) fn fail_on(&mut self, conn: ConnId, error: &CallError, out: &mut Outbox) {
-        self.fail_where(
-            error,
-            out,
-            |open| matches!(&open.place, Place::Sent(sent) if sent.conn == conn),
-        );
+        self.fail_where(error, out, |open| open.place.conn() == Some(conn));
     }
 
     /// Ends every call that waits for a server.
@@ -314,7 +330,7 @@ impl Calls {
         out: &mut Outbox,
     ) {
         self.fail_where(error, out, |open| {
-            open.server == *server && matches!(open.place, Place::Waiting { .. })
+            open.server == *server && matches!(open.place, Place::Waiting(_))
         });
     }
 
@@ -366,7 +382,8 @@ impl Calls {
 
     /// When the next call reaches its limit.
     pub(super) fn deadline(&self) -> Option<Deadline> {
-        self.due.first().map(|(at, _)| Deadline { at: *at, why: "call" })
+        let due = self.due.first().map(|(at, _)| Deadline { at: *at, why: "call" });
+        Deadline::earlier(due, self.next_round())
     }
 
     /// How many calls have not ended.
@@ -382,6 +399,9 @@ impl Calls {
     fn finish(&mut self, call: CallId, outcome: Outcome, out: &mut Outbox) -> Option<OpenCall> {
         let open = self.open.remove(&call)?;
         self.due.remove(&(open.due, call));
+        if let Some(at) = open.again_at() {
+            self.later.remove(&(at, call));
+        }
         out.event(Event::CallFinished { call, outcome });
         Some(open)
     }
@@ -403,19 +423,29 @@ impl Calls {
             (newest - call.number(), &open.server, open.idle_ms, open.max_ms).hash(state);
             open.again.hash(state);
             match &open.place {
-                Place::Waiting { tool, .. } => Some(tool),
-                Place::Sent(_) => None,
+                Place::Waiting(job) => Some(&job.aim),
+                Place::Sent(_) | Place::Gathering(_) => None,
             }
             .hash(state);
+            open.digest_rounds(now, state);
             (open.due.since(now), open.last_due.since(now)).hash(state);
         }
     }
 }
 
 impl Place {
+    /// Where its server is, if that has anything to do with it.
+    const fn conn(&self) -> Option<ConnId> {
+        match self {
+            Self::Waiting(_) => None,
+            Self::Sent(sent) => Some(sent.conn),
+            Self::Gathering(gathering) => Some(gathering.conn),
+        }
+    }
+
     const fn dropped(&self) -> Option<Dropped> {
         match self {
-            Self::Waiting { .. } => None,
+            Self::Waiting(_) | Self::Gathering(_) => None,
             Self::Sent(sent) => Some(Dropped { conn: sent.conn, request: sent.request }),
         }
     }

@@ -28,9 +28,18 @@ pub(super) struct Inquiries {
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Open {
     conn: ConnId,
-    id: Id,
     service: Service,
     call: Option<CallId>,
+    origin: Origin,
+}
+
+/// How it was asked.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+enum Origin {
+    /// By a request, which is answered.
+    Request(Id),
+    /// In the place of an answer to this call, as the thing at this place that is wanted.
+    Round(CallId, usize),
 }
 
 impl Inquiries {
@@ -44,7 +53,12 @@ impl Inquiries {
         use core::hash::Hash as _;
         self.open.len().hash(state);
         for open in self.open.values() {
-            (&open.id, open.service, open.call.is_some()).hash(state);
+            (open.service, open.call.is_some()).hash(state);
+            match &open.origin {
+                Origin::Request(id) => (Some(id), 0),
+                Origin::Round(_, at) => (None, *at),
+            }
+            .hash(state);
         }
     }
 }
@@ -60,11 +74,34 @@ impl Hub {
         call: Option<CallId>,
         out: &mut Outbox,
     ) {
+        let service = what.service();
+        self.ask_host(server, Open { conn, service, call, origin: Origin::Request(id) }, what, out);
+    }
+
+    /// A server wants to be told something before it answers a call, at this place of all it
+    /// wants.
+    pub(super) fn inquired_in_round(
+        &mut self,
+        server: &ServerName,
+        (conn, call, at): (ConnId, CallId, usize),
+        what: Inquiry,
+        out: &mut Outbox,
+    ) {
+        let (service, origin) = (what.service(), Origin::Round(call, at));
+        self.ask_host(server, Open { conn, service, call: Some(call), origin }, what, out);
+    }
+
+    fn ask_host(&mut self, server: &ServerName, open: Open, what: Inquiry, out: &mut Outbox) {
         let inquiry = InquiryId::new(self.inquiries.next.next());
-        let open = Open { conn, id, service: what.service(), call };
+        let call = open.call;
+        self.calls.hold(open.conn);
         self.inquiries.open.insert(inquiry, open);
-        self.calls.hold(conn);
         out.event(Event::Inquired { inquiry, server: server.clone(), call, what });
+    }
+
+    /// How much a server waits for.
+    pub(super) fn inquiries_on(&self, conn: ConnId) -> usize {
+        self.inquiries.open.values().filter(|open| open.conn == conn).count()
     }
 
     /// The host answers.
@@ -77,7 +114,9 @@ impl Hub {
     /// A server takes back what it asked.
     pub(super) fn withdrawn(&mut self, conn: ConnId, id: &Id, now: Timestamp, out: &mut Outbox) {
         let why = Unneeded::Withdrawn;
-        self.unneeded(now, why, out, |open| open.conn == conn && open.id == *id);
+        self.unneeded(now, why, out, |open| {
+            open.conn == conn && matches!(&open.origin, Origin::Request(own) if own == id)
+        });
     }
 
     /// Nothing can be said to a server any more.
@@ -99,7 +138,7 @@ impl Hub {
         let ended = self.unneeded(now, Unneeded::CallOver, out, |open| {
             open.call.is_some_and(|call| over.contains(&call))
         });
-        for open in ended {
+        for open in ended.into_iter().filter(|open| matches!(open.origin, Origin::Request(_))) {
             let reply = match open.service {
                 Service::ElicitationForm | Service::ElicitationUrl => {
                     Reply::Done(Json::new("{\"action\":\"cancel\"}"))
@@ -138,10 +177,13 @@ impl Hub {
     }
 
     fn tell(&mut self, open: Open, reply: &Reply, now: Timestamp, out: &mut Outbox) {
-        let Open { conn, id, service, .. } = open;
-        self.with_server(conn, now, out, |server, out| {
-            server.reply(now, &id, service, reply, out);
-            Vec::new()
-        });
+        let Open { conn, service, origin, .. } = open;
+        match origin {
+            Origin::Request(id) => self.with_server(conn, now, out, |server, out| {
+                server.reply(now, &id, service, reply, out);
+                Vec::new()
+            }),
+            Origin::Round(call, at) => self.round_answered((call, at), service, reply, now, out),
+        }
     }
 }

@@ -113,7 +113,14 @@ impl Hub {
         out: &mut Outbox,
     ) {
         match signal {
+            Signal::Answered { call, reply: Err(error) }
+                if error.is_lost() && self.calls.may_repeat(call, conn) =>
+            {
+                self.calls.unsent(call, conn, error, now, out);
+                self.resume(name, now, out);
+            }
             Signal::Answered { call, reply } => self.calls.answered(call, conn, reply, out),
+            Signal::Wants { call, result } => self.wants(name, conn, call, &result, now, out),
             Signal::Unsent { call, error } => self.calls.unsent(call, conn, error, now, out),
             Signal::Resumed => self.resume(name, now, out),
             Signal::Progressed { call, progress } => {

@@ -29,6 +29,7 @@ mod ops;
 pub mod policy;
 mod problems;
 mod reload;
+mod rounds;
 mod slot;
 pub mod status;
 mod straggler;
@@ -311,6 +312,7 @@ impl Hub {
         for expired in self.calls.expire(now, out) {
             self.tell_cancelled(now, expired, "the call timed out", out);
         }
+        self.make_due_again(now, out);
         self.expire_answers(now, out);
         self.start_again(now, out);
         self.read_changed(now, out);

@@ -5,11 +5,11 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use crate::error::Failure;
+use crate::error::{CallError, Failure, Feature};
 use crate::id::ConnId;
 use crate::time::Timestamp;
-use crate::wire::dialect::Era;
-use crate::wire::mcp::{Initialized, ToolDef};
+use crate::wire::dialect::{Era, Revision};
+use crate::wire::mcp::{Aim, Initialized, ToolDef};
 
 use super::{Phase, Server, View, Why};
 
@@ -106,10 +106,28 @@ impl Server {
         if let Phase::Ready { tools, .. } = &self.phase { Some(&tools.list) } else { None }
     }
 
-    /// Whether it offers this tool, while it is ready.
-    #[must_use]
-    pub fn offers(&self, tool: &str) -> bool {
-        matches!(&self.phase, Phase::Ready { tools, .. } if tools.has(tool))
+    /// Whether it has what a call is aimed at, as far as it says, while it is ready (C-LIFE-07).
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn offers(&self, aim: &Aim) -> Result<(), CallError> {
+        let hello = self.hello();
+        let says = |what: fn(&Initialized) -> bool| hello.is_some_and(what);
+        let (has, what) = match aim {
+            Aim::Tool(tool) => {
+                let listed = matches!(&self.phase, Phase::Ready { tools, .. } if tools.has(tool));
+                let unknown = || CallError::UnknownTool { tool: tool.clone() };
+                return if listed { Ok(()) } else { Err(unknown()) };
+            }
+            Aim::Resource(_) => (says(|hello| hello.resources), Feature::Resources),
+            Aim::Prompt(_) => (says(|hello| hello.prompts), Feature::Prompts),
+            // The first revision has no word for it (T-14).
+            Aim::Completion(_) => (
+                says(|it| it.completions || it.revision == Revision::V2024_11_05.as_str()),
+                Feature::Completions,
+            ),
+        };
+        if has { Ok(()) } else { Err(CallError::NotOffered { server: self.name.clone(), what }) }
     }
 
     /// Whether the handshake is done and the connection stands.

@@ -70,6 +70,7 @@ impl Server {
         match (next, read) {
             (Next::Settled(revision), Some(Discovered { hello, .. })) => {
                 self.session.discovered(revision, &Step { now, setting: &self.setting, out });
+                signals.extend(self.session.take_inquiries().map(Signal::Withdrawn));
                 let hello = Initialized { revision: revision.as_str().into(), ..hello };
                 let lists_tools = hello.tools;
                 self.hello = Some(Held::new(hello));

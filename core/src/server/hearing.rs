@@ -85,11 +85,7 @@ impl Server {
                 self.discovered(now, Ok(reply), signals, out);
             }
             Heard::Misput { call, error } => self.misput(now, call, error, signals, out),
-            Heard::Wants { asked: Asked::Call(call), result: _ } => {
-                let message = "it asks for something before it answers".into();
-                signals.push(Signal::Answered { call, reply: Err(CallError::Shape { message }) });
-            }
-            Heard::Wants { .. } => {}
+            Heard::Wants { call, result } => signals.push(Signal::Wants { call, result }),
             Heard::Answered { asked: Asked::ListTools, reply } => {
                 self.listed(now, reply, signals, out);
             }

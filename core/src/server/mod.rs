@@ -38,7 +38,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::bytes::Json;
 use crate::command::{Command, Launch};
 use crate::config::Protocol;
 use crate::error::{Cause, Exit, Failure, OpenError, Stage};
@@ -49,7 +48,7 @@ use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::dialect::{Era, Revision};
-use crate::wire::mcp::{Initialized, ToolDef};
+use crate::wire::mcp::{Initialized, Job, ToolDef};
 use crate::wire::rpc::Id;
 
 use channel::Step;
@@ -403,14 +402,13 @@ impl Server {
         &mut self,
         now: Timestamp,
         call: CallId,
-        tool: &str,
-        arguments: &Json,
+        job: &Job,
         again: bool,
         out: &mut Outbox,
     ) -> Option<u64> {
         let mut step = Step { now, setting: &self.setting, out };
         matches!(self.phase, Phase::Ready { .. })
-            .then(|| self.session.call(call, tool, arguments, again, &mut step))
+            .then(|| self.session.call(call, job, again, &mut step))
     }
 
     /// Tells the server that the answer to a request is of no use any more (C-CANC-01).

@@ -27,7 +27,7 @@ use crate::wire::mcp::{List, Meta};
 use crate::wire::rpc::Id;
 
 use super::channel::{Came, Channel, Speech, Step};
-use again::{Again, is_lost};
+use again::Again;
 
 /// What a request of ours was for.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -105,10 +105,10 @@ pub enum Heard {
         /// The refusal.
         error: RpcError,
     },
-    /// The server has to be told something before it goes on with a request.
+    /// The server has to be told something before it goes on with a call.
     Wants {
-        /// What the request was for.
-        asked: Asked,
+        /// The call.
+        call: CallId,
         /// What the server answered, whole.
         result: Json,
     },
@@ -283,7 +283,7 @@ impl Session {
                     self.answered(request, Err(error), &mut heard, step);
                 }
                 Came::Over { request, failure, unsent } => {
-                    if is_lost(&failure) && self.ask_again(request, step) {
+                    if failure.is_lost() && self.ask_again(request, step) {
                         continue;
                     }
                     if let Some(asked) = self.take(request) {

@@ -49,6 +49,13 @@ pub enum Signal {
         /// The answer.
         reply: Result<Json, CallError>,
     },
+    /// It wants to be told something before it answers a call (C-MRTR-01).
+    Wants {
+        /// The call.
+        call: CallId,
+        /// What it wants, as received.
+        result: Json,
+    },
     /// A call certainly did not reach its tool; it may be made again, once the server is ready or
     /// says so.
     Unsent {
@@ -100,6 +107,7 @@ impl Signal {
             Self::Updated(_)
             | Self::Notified { .. }
             | Self::Answered { .. }
+            | Self::Wants { .. }
             | Self::Unsent { .. }
             | Self::Progressed { .. }
             | Self::Inquired { .. }

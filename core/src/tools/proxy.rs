@@ -44,6 +44,15 @@ impl Scope {
         }
     }
 
+    /// Whether whatever a server has beside its tools is in it.
+    fn admits_all_of(&self, server: &ServerName) -> bool {
+        match self {
+            Self::All => true,
+            Self::Servers(servers) => servers.contains(server),
+            Self::Tools(_) => false,
+        }
+    }
+
     /// What a subagent sees of a catalogue: the same revision, and for [`Scope::All`] the same
     /// allocation.
     #[must_use]
@@ -76,7 +85,18 @@ impl Scope {
                     Some(_) | None => Ok(()),
                 }
             }
-            Target::Tool { .. } | Target::Exposed(_) => Ok(()),
+            Target::Resource { server, .. }
+            | Target::Prompt { server, .. }
+            | Target::Completion { server, .. }
+                if !self.admits_all_of(server) =>
+            {
+                Err(CallError::UnknownServer { server: server.clone() })
+            }
+            Target::Tool { .. }
+            | Target::Exposed(_)
+            | Target::Resource { .. }
+            | Target::Prompt { .. }
+            | Target::Completion { .. } => Ok(()),
         }
     }
 }

@@ -16,25 +16,29 @@ mod form;
 mod handshake;
 mod hidden;
 mod inquiries;
+mod jobs;
 mod list;
 mod meta;
 mod prompts;
 mod resources;
+mod rounds;
 mod tools;
 
-pub use calls::{Progress, call_request, cancelled, read_progress, roots_result};
+pub use calls::{Progress, cancelled, read_progress, roots_result};
 pub use capabilities::{capabilities, declares};
 pub use discover::{Discovered, read_discover};
 pub use form::form_defaults;
 pub use handshake::{Initialized, initialize_params, read_initialize, supported_revisions};
 pub use hidden::{hidden, hidden_in};
 pub use inquiries::{read_cancelled, read_inquiry, reply};
+pub use jobs::{Aim, Job, Round};
 pub use list::{List, Page, list_params};
 pub use meta::{Meta, ResultType, request, required_capabilities};
 pub use prompts::{PromptDef, read_prompts_page};
 pub use resources::{
     ResourceDef, TemplateDef, read_resources_page, read_templates_page, read_updated, uri_params,
 };
+pub use rounds::{Wanted, Wish, read_input_required};
 pub use tools::{ToolDef, encode_tools, read_tools, read_tools_page};
 
 /// The first request: which revision, and who are you?
@@ -49,6 +53,12 @@ pub const PING: &str = "ping";
 pub const TOOLS_LIST: &str = "tools/list";
 /// One call of one tool.
 pub const TOOLS_CALL: &str = "tools/call";
+/// The content of one resource.
+pub const RESOURCES_READ: &str = "resources/read";
+/// One prompt, with its arguments filled in.
+pub const PROMPTS_GET: &str = "prompts/get";
+/// What an argument of a prompt or of a template could be.
+pub const COMPLETE: &str = "completion/complete";
 /// The server's tools are not what they were.
 pub const TOOLS_LIST_CHANGED: &str = "notifications/tools/list_changed";
 /// One page of the resources.

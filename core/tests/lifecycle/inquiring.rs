@@ -339,3 +339,15 @@ fn an_answer_that_is_not_taken_ends_nothing() {
     assert_eq!((play.outcome(1), ended(&play)), (None, vec![]));
     assert!(play.commands.iter().all(|it| !matches!(it, Command::Kill { .. })));
 }
+
+/// C-RPC-17: what was asked before it was known that there is no handshake needs no answer.
+#[test]
+fn a_server_without_a_handshake_gets_no_answer_to_what_it_asked_before_that_was_known() {
+    let mut play = Play::with(options(&ALL));
+    play.start().opened(0).says(0, &form("1")).refuses(0, 1, -32022);
+    assert_eq!(ended(&play), []);
+    play.answers(0, 2, crate::eras::DISCOVERED).take_commands();
+    assert_eq!(ended(&play), [(0, Unneeded::Withdrawn)]);
+    accepts(&mut play, 0);
+    assert_eq!(said(&mut play), [] as [Value; 0]);
+}

@@ -43,6 +43,8 @@ struct Open {
     progress: Timestamp,
     timeout_ms: Option<u64>,
     max_ms: Option<u64>,
+    /// It may be with nobody between two rounds, where its server wants to be told something.
+    rounds: bool,
 }
 
 impl Calls {
@@ -68,7 +70,8 @@ impl Calls {
             match event {
                 Event::CallFinished { call, outcome } => {
                     let open = self.finish(*call, outcome)?;
-                    self.check_told(*call, outcome, seen, conns)?;
+                    let sent = self.sent.remove(call).filter(|_| !open.rounds);
+                    check_told((*call, sent), outcome, seen, conns)?;
                     Law::HonestDeadline
                         .demands(overslept || seen.now <= open.limit(policy), || {
                             format!("{call} ends beyond its limit (G38)")
@@ -151,11 +154,11 @@ impl Calls {
             return Some(new.call);
         }
         let server = match &new.target {
-            Target::Tool { server, tool: _ } => Some(server.clone()),
             Target::Exposed(name) => {
                 let tool = seen.catalog.tools.iter().find(|tool| tool.exposed == *name);
                 tool.map(|tool| tool.server.clone())
             }
+            target => target.server().cloned(),
         };
         let open = Open {
             server,
@@ -163,6 +166,7 @@ impl Calls {
             progress: seen.now,
             timeout_ms: new.timeout_ms,
             max_ms: new.max_ms,
+            rounds: false,
         };
         self.open.insert(new.call, open);
         None
@@ -182,34 +186,13 @@ impl Calls {
             for line in text.lines().filter(|line| line.contains("\"tools/call\"")) {
                 let rest = line.split_once("{\"n\":").map(|(_, rest)| rest);
                 let number = rest.and_then(|rest| rest.split('}').next()?.parse().ok());
-                self.sent.extend(number.map(|number| (CallId::new(number), sent)));
+                let Some(call) = number.map(CallId::new) else { continue };
+                self.sent.insert(call, sent);
+                if let Some(open) = self.open.get_mut(&call) {
+                    open.rounds |= stateless && line.contains("\"name\":\"ask");
+                }
             }
         }
-    }
-
-    /// G42: a server that can still answer is told that nobody waits for it. Over HTTP without a
-    /// handshake that is told by breaking the exchange off (C-CANC-02).
-    fn check_told(
-        &mut self,
-        call: CallId,
-        outcome: &Outcome,
-        seen: &Seen<'_>,
-        conns: &Conns,
-    ) -> Result<(), Breach> {
-        let sent = self.sent.remove(&call).filter(|sent| conns.can_answer(sent.conn));
-        let given_up =
-            matches!(outcome, Outcome::Aborted | Outcome::Failed(CallError::TimedOut { .. }));
-        let Some(Sent { conn, exchange }) = sent.filter(|_| given_up) else { return Ok(()) };
-        if let Some(exchange) = exchange {
-            let broken_off = seen.commands.contains(&Command::Abort { conn, exchange });
-            return Law::Wire.demands(broken_off, || {
-                format!("{call} was given up and {exchange} of {conn} goes on (G42)")
-            });
-        }
-        let told = seen.commands.iter().filter_map(said).any(|(to, bytes)| {
-            *to == conn && String::from_utf8_lossy(bytes).contains("\"notifications/cancelled\"")
-        });
-        Law::Wire.demands(told, || format!("{call} was given up and {conn} was not told (G42)"))
     }
 
     fn finish(&mut self, call: CallId, outcome: &Outcome) -> Result<Open, Breach> {
@@ -228,6 +211,30 @@ impl Calls {
         })?;
         Ok(open)
     }
+}
+
+/// G42: a server that can still answer is told that nobody waits for it. Over HTTP without a
+/// handshake that is told by breaking the exchange off (C-CANC-02).
+fn check_told(
+    (call, sent): (CallId, Option<Sent>),
+    outcome: &Outcome,
+    seen: &Seen<'_>,
+    conns: &Conns,
+) -> Result<(), Breach> {
+    let sent = sent.filter(|sent| conns.can_answer(sent.conn));
+    let given_up =
+        matches!(outcome, Outcome::Aborted | Outcome::Failed(CallError::TimedOut { .. }));
+    let Some(Sent { conn, exchange }) = sent.filter(|_| given_up) else { return Ok(()) };
+    if let Some(exchange) = exchange {
+        let broken_off = seen.commands.contains(&Command::Abort { conn, exchange });
+        return Law::Wire.demands(broken_off, || {
+            format!("{call} was given up and {exchange} of {conn} goes on (G42)")
+        });
+    }
+    let told = seen.commands.iter().filter_map(said).any(|(to, bytes)| {
+        *to == conn && String::from_utf8_lossy(bytes).contains("\"notifications/cancelled\"")
+    });
+    Law::Wire.demands(told, || format!("{call} was given up and {conn} was not told (G42)"))
 }
 
 impl Open {
@@ -258,7 +265,9 @@ impl Open {
         // A definition may set a longer limit than the policy, never a longer maximum.
         let idle_ms = self.timeout_ms.unwrap_or(policy.call_max_ms);
         let most_ms = self.max_ms.unwrap_or_else(|| policy.call_max_ms.max(idle_ms));
-        self.progress.plus(idle_ms).min(self.start.plus(most_ms))
+        let last = self.start.plus(most_ms);
+        // Between two rounds the clock stands still.
+        if self.rounds { last } else { self.progress.plus(idle_ms).min(last) }
     }
 }
 

@@ -46,6 +46,7 @@ impl Peer {
         let (after, member) = match method {
             "server/discover" => (script.delays.initialize, self.discover(script)),
             "tools/call" => return self.call(script, key, params),
+            "resources/read" | "prompts/get" => (script.delays.call, self.fetch(method, params)),
             _ => match Kind::of(method) {
                 Some(kind) => (script.delays.list, self.list(script, kind, key, params)),
                 None => {
@@ -58,6 +59,38 @@ impl Peer {
         self.lists.spoiled |= other.is_some() && Kind::of(method).is_some();
         let member = other.unwrap_or_else(|| typed(&member));
         vec![Reaction::Say(Say { after, line: answer(key, &member), of: Some(key.into()) })]
+    }
+
+    /// What a call to a tool that asks is answered before it has what it asks for: first a form,
+    /// then nothing but to be called again (C-MRTR-01 to C-MRTR-07).
+    pub(super) fn round(&mut self, params: &Value) -> Option<String> {
+        let (responses, state) = (params.get("inputResponses"), params.get("requestState"));
+        let n = &params["arguments"]["n"];
+        let declared = &params["_meta"][format!("{OWN}clientCapabilities")]["elicitation"];
+        match (responses, state.and_then(Value::as_str)) {
+            (None, None) if declared.get("form").is_none() => None,
+            (None, None) => {
+                let asked = json!({ "message": "Who are you?", "requestedSchema": {} });
+                let form = json!({ "method": "elicitation/create", "params": asked });
+                Some(result(&json!({
+                    "resultType": "input_required", "inputRequests": { "who": form },
+                    "requestState": format!("asked {n} \u{e9}\\"),
+                })))
+            }
+            (Some(responses), Some(state)) if state == format!("asked {n} \u{e9}\\") => {
+                if !responses["who"]["action"].is_string() {
+                    self.breach(format!("tools/call with the answer {responses}"));
+                }
+                let state = format!("told {n}");
+                let again = json!({ "resultType": "input_required", "requestState": state });
+                Some(result(&again))
+            }
+            (None, Some(state)) if state == format!("told {n}") => None,
+            (responses, state) => {
+                self.breach(format!("tools/call {n} with {responses:?} and {state:?}"));
+                None
+            }
+        }
     }
 
     /// C-META-01, C-META-02, C-META-04.
@@ -89,7 +122,7 @@ impl Peer {
 }
 
 /// The same result with its type.
-fn typed(member: &str) -> String {
+pub(super) fn typed(member: &str) -> String {
     match member.strip_prefix("\"result\":{") {
         Some("}") => "\"result\":{\"resultType\":\"complete\"}".into(),
         Some(rest) => format!("\"result\":{{\"resultType\":\"complete\",{rest}"),

@@ -7,7 +7,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 
-use crate::error::{ExchangeFault, HttpFailure, RpcError};
+use crate::error::RpcError;
 use crate::wire::dialect::Revision;
 use crate::wire::mcp::{HEADER_MISMATCH, UNSUPPORTED_REVISION, supported_revisions};
 
@@ -98,25 +98,5 @@ impl Session {
             }
             _ => false,
         }
-    }
-}
-
-/// Whether a request was lost on its way, or its answer was.
-pub(super) const fn is_lost(failure: &HttpFailure) -> bool {
-    match failure {
-        HttpFailure::NoAnswer => true,
-        HttpFailure::Exchange(error) => {
-            matches!(error.fault, ExchangeFault::CutHead | ExchangeFault::CutBody)
-        }
-        HttpFailure::Status { .. }
-        | HttpFailure::Elsewhere { .. }
-        | HttpFailure::TooManyRedirects { .. }
-        | HttpFailure::ContentType { .. }
-        | HttpFailure::Stalled { .. }
-        | HttpFailure::NoHead { .. }
-        | HttpFailure::SessionLost
-        | HttpFailure::StreamEnded
-        | HttpFailure::NoEndpoint { .. }
-        | HttpFailure::Neither { .. } => false,
     }
 }

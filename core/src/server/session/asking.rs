@@ -5,11 +5,10 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bytes::Json;
 use crate::id::CallId;
 use crate::wire::dialect::{Era, Revision};
 use crate::wire::http::labels;
-use crate::wire::mcp::{self, List, Meta};
+use crate::wire::mcp::{self, Job, List, Meta};
 use crate::wire::rpc;
 
 use super::super::channel::{Close, Kind, Outgoing, Step};
@@ -135,8 +134,7 @@ impl Session {
     pub(in super::super) fn call(
         &mut self,
         call: CallId,
-        tool: &str,
-        arguments: &Json,
+        job: &Job,
         again: bool,
         step: &mut Step<'_>,
     ) -> u64 {
@@ -144,9 +142,9 @@ impl Session {
         if again {
             self.again.note_call(id);
         }
-        let line = mcp::call_request(id, tool, arguments, &self.meta);
-        let labels = self.labels(mcp::TOOLS_CALL, Some(tool));
-        self.send(line, labels, Kind::Call(id, again), step);
+        let labels = self.labels(job.method(), job.name());
+        let kind = if job.is_harmless() { Kind::Harmless(id) } else { Kind::Call(id, again) };
+        self.send(job.line(id, &self.meta), labels, kind, step);
         id
     }
 

@@ -245,7 +245,7 @@ impl Session {
 fn typed(asked: Asked, result: Json) -> Heard {
     match (ResultType::of(result.as_str()), asked) {
         (ResultType::Complete, _) => Heard::Answered { asked, reply: Ok(result) },
-        (ResultType::InputRequired, Asked::Call(_)) => Heard::Wants { asked, result },
+        (ResultType::InputRequired, Asked::Call(call)) => Heard::Wants { call, result },
         (ResultType::InputRequired, _) => {
             let message = "it asks for something before it answers, which it may not here".into();
             Heard::Spoiled { asked, message }

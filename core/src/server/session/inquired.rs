@@ -70,6 +70,12 @@ impl Session {
         self.inquiries.remove(&id).then_some(Heard::Withdrawn(id))
     }
 
+    /// What the server asked and gets no answer to: where there turns out to be no handshake,
+    /// nothing that it asks is answered (C-RPC-17).
+    pub(in crate::server) fn take_inquiries(&mut self) -> impl Iterator<Item = Id> + use<> {
+        core::mem::take(&mut self.inquiries).into_iter()
+    }
+
     /// The host answers what the server asked.
     pub(in crate::server) fn reply(
         &mut self,

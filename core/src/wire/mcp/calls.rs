@@ -1,4 +1,4 @@
-//! `tools/call` and what goes with it: cancellation, progress, roots.
+//! What goes with a call: cancellation, progress, roots.
 //!
 //! Floor 1. May import floor 0.
 
@@ -6,8 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use super::{CANCELLED, Meta, TOOLS_CALL};
-use crate::bytes::Json;
+use super::CANCELLED;
 use crate::wire::json::{self, NESTING_MAX};
 use crate::wire::rpc::Id;
 
@@ -21,30 +20,6 @@ pub struct Progress {
     pub token: Id,
     /// How far it is, in the server's own units.
     pub value: f64,
-}
-
-/// The line of a tool call, in one allocation, with the request's id as its progress token
-/// (F-065). `arguments` is an object.
-#[must_use]
-pub fn call_request(id: u64, tool: &str, arguments: &Json, meta: &Meta) -> Vec<u8> {
-    let (arguments, meta) = (arguments.as_str(), meta.members());
-    let bytes = FRAME_BYTES + json::quoted_len(tool) + arguments.len() + meta.len();
-    let mut line = String::with_capacity(bytes);
-    // Writing into a `String` cannot fail.
-    let _ = write!(
-        line,
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{TOOLS_CALL}\",\"params\":{{\"name\":"
-    );
-    json::push_quoted(&mut line, tool);
-    line.push_str(",\"arguments\":");
-    json::push_value(&mut line, arguments);
-    let _ = write!(line, ",\"_meta\":{{\"progressToken\":{id}");
-    if !meta.is_empty() {
-        line.push(',');
-        line.push_str(meta);
-    }
-    line.push_str("}}}\n");
-    line.into_bytes()
 }
 
 /// The line that tells the server that nobody waits for request `id` any more.
@@ -115,18 +90,6 @@ mod tests {
     use super::*;
     use crate::wire::json::Kind;
 
-    /// F-065.
-    #[test]
-    fn a_call_is_one_line_with_a_progress_token() {
-        let line =
-            call_request(7, "a\"b", &Json::new("{\n  \"x\": \"y\\n\"\r\n}"), &Meta::default());
-        assert_eq!(
-            str::from_utf8(&line).unwrap(),
-            "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\
-             \"a\\\"b\",\"arguments\":{   \"x\": \"y\\n\"  },\"_meta\":{\"progressToken\":7}}}\n"
-        );
-    }
-
     #[test]
     fn a_cancellation_names_the_request_and_the_reason() {
         assert_eq!(
@@ -138,16 +101,10 @@ mod tests {
 
     #[test]
     fn a_line_is_written_in_one_allocation() {
-        let long = "\u{1}".repeat(1_000);
-        let arguments = Json::new(format!("{{\"a\":\"{}\"}}", "x".repeat(10_000)));
-        for line in [
-            call_request(u64::MAX, &long, &arguments, &Meta::default()),
-            cancelled(u64::MAX, &long),
-        ] {
-            assert!(line.capacity() <= line.len() + FRAME_BYTES);
-            let text = str::from_utf8(&line).unwrap();
-            assert_eq!(json::check(text, NESTING_MAX), Ok(Kind::Object));
-        }
+        let line = cancelled(u64::MAX, &"\u{1}".repeat(1_000));
+        assert!(line.capacity() <= line.len() + FRAME_BYTES);
+        let text = str::from_utf8(&line).unwrap();
+        assert_eq!(json::check(text, NESTING_MAX), Ok(Kind::Object));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Initialized {
     pub prompts: bool,
     /// Whether it tells when its prompts change.
     pub prompts_list_changed: bool,
+    /// Whether it says what arguments could be.
+    pub completions: bool,
     /// Whether it can send log entries.
     pub logging: bool,
     /// Its name and version, as `name version`, if it gave them.
@@ -116,6 +118,7 @@ pub(super) fn read_capabilities(
                 server.prompts = prompts.offered;
                 server.prompts_list_changed = prompts.list_changed;
             }
+            "completions" => server.completions = read_capability(scanner)?.offered,
             "logging" => server.logging = read_capability(scanner)?.offered,
             _ => {}
         }
@@ -215,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_full_answer_is_read() {
-        let answer = r#"{"protocolVersion":"2025-06-18","capabilities":{"logging":{},
+        let answer = r#"{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"completions":{},
             "tools":{"listChanged":true},"prompts":{"listChanged":true},
             "resources":{"subscribe":true,"listChanged":false}},
             "serverInfo":{"version":"1.2","title":"T","name":"files"},"instructions":"Be kind.","_meta":{}}"#;
@@ -230,6 +233,7 @@ mod tests {
                 resources_subscribe: true,
                 prompts: true,
                 prompts_list_changed: true,
+                completions: true,
                 logging: true,
                 server_info: Some("files 1.2".into()),
                 instructions: Some("Be kind.".into()),
