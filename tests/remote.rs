@@ -94,6 +94,19 @@ fn a_server_that_is_killed_under_load_is_used_again_once_it_is_back() {
     }
 }
 
+/// C-RES-01, C-PROM-01, C-COMP-01: over HTTP as over pipes.
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn resources_prompts_and_completions_of_a_remote_server_are_answered() {
+    for kind in [Kind::EverythingHttp, Kind::EverythingSse] {
+        let served = Served::start(kind);
+        World::default().run(&[("s", served.entry())], async |host| {
+            asking::fetch(host, "s").await;
+        });
+        served.check_no_socket();
+    }
+}
+
 /// G49, C-LHTTP-07: what a real server asks while a call is under way is asked of the host.
 #[test]
 #[ignore = "needs tests/servers/install"]

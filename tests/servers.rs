@@ -100,6 +100,17 @@ fn resources_and_prompts_of_a_real_server_arrive_and_are_watched() {
     });
 }
 
+/// C-RES-01, C-PROM-01, C-COMP-01, C-COMP-02: what a real server has beside its tools can be had.
+#[test]
+#[ignore = "needs tests/servers/install"]
+fn resources_prompts_and_completions_of_a_real_server_are_answered() {
+    let world = World::default();
+    let real = real(&world);
+    let everything = real.iter().find(|server| server.name == "everything").expect("the server");
+    let servers = [(everything.name, entry(&world, everything, None))];
+    world.run(&servers, async |host| asking::fetch(host, everything.name).await);
+}
+
 /// G49: what a real server asks while a call is under way is asked of the host.
 #[test]
 #[ignore = "needs tests/servers/install"]

@@ -92,6 +92,16 @@ async fn play(host: &Host, scenario: &str) -> Result<(), String> {
             Timer::after(STREAM).await;
             call(host, "test_client_elicitation_defaults", json!({})).await
         }
+        "sep-2322-client-request-state" => {
+            // The second one is made while the first one is between two rounds.
+            let first = call(host, "test_mrtr_echo_state", json!({}));
+            let second = call(host, "test_mrtr_unrelated", json!({}));
+            let (first, second) = future::zip(first, second).await;
+            first.and(second)?;
+            call(host, "test_mrtr_no_state", json!({})).await?;
+            call(host, "test_mrtr_no_result_type", json!({})).await
+        }
+        "http-standard-headers" => everything(host).await,
         "sse-retry" => call(host, "test_reconnection", json!({})).await,
         "json-schema-2020-12-preservation" => {
             let catalog = host.catalog().await;
@@ -104,10 +114,31 @@ async fn play(host: &Host, scenario: &str) -> Result<(), String> {
     }
 }
 
+/// Uses one of each thing that the server has.
+async fn everything(host: &Host) -> Result<(), String> {
+    while host.resources().await.servers.is_empty() || host.prompts().await.servers.is_empty() {
+        Timer::after(Duration::from_millis(5)).await;
+    }
+    let (catalog, resources, prompts) =
+        (host.catalog().await, host.resources().await, host.prompts().await);
+    let tool = catalog.tools.first().ok_or("no tool")?;
+    call(host, &tool.tool, json!({})).await?;
+    let resources = resources.servers.first().and_then(|it| it.resources.first());
+    let uri = &resources.ok_or("no resource")?.uri;
+    answered(uri, host.read_resource(SERVER, &**uri).await)?;
+    let prompts = prompts.servers.first().and_then(|it| it.prompts.first());
+    let prompt = &prompts.ok_or("no prompt")?.name;
+    answered(prompt, host.prompt(SERVER, &**prompt, Json::new("{}")).await)
+}
+
 async fn call(host: &Host, tool: &str, arguments: Value) -> Result<(), String> {
     let target = Target::Tool { server: SERVER.into(), tool: tool.into() };
-    match host.call(target, Json::new(arguments.to_string()), None).await {
+    answered(tool, host.call(target, Json::new(arguments.to_string()), None).await)
+}
+
+fn answered(what: &str, outcome: Outcome) -> Result<(), String> {
+    match outcome {
         Outcome::Answered(_) => Ok(()),
-        other @ (Outcome::Failed(_) | Outcome::Aborted) => Err(format!("{tool}: {other:?}")),
+        other @ (Outcome::Failed(_) | Outcome::Aborted) => Err(format!("{what}: {other:?}")),
     }
 }
