@@ -2,9 +2,8 @@
 //!
 //! Floor 1. May import floor 0.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt::Write as _;
 
 use super::{COMPLETE, Meta, PROMPTS_GET, RESOURCES_READ, TOOLS_CALL};
 use crate::bytes::Json;
@@ -83,10 +82,12 @@ impl Job {
         let more = self.round.as_ref().map_or(0, Round::len);
         let bytes = FRAME_BYTES + self.aim.len() + arguments.len() + more + members.len();
         let mut line = String::with_capacity(bytes);
-        let method = self.method();
-        // Writing into a `String` cannot fail.
-        let _ =
-            write!(line, "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{");
+        // Put together, not formatted: that would be a twentieth of what a call takes.
+        let id = id.to_string();
+        for part in ["{\"jsonrpc\":\"2.0\",\"id\":", &id, ",\"method\":\"", self.method()] {
+            line.push_str(part);
+        }
+        line.push_str("\",\"params\":{");
         self.aim.push(&mut line);
         match &self.aim {
             Aim::Tool(_) | Aim::Prompt(_) => {
@@ -97,7 +98,8 @@ impl Job {
             Aim::Resource(_) => {}
         }
         self.round.iter().for_each(|round| round.push(&mut line));
-        let _ = write!(line, ",\"_meta\":{{\"progressToken\":{id}");
+        line.push_str(",\"_meta\":{\"progressToken\":");
+        line.push_str(&id);
         if !members.is_empty() {
             line.push(',');
             line.push_str(members);
