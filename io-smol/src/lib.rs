@@ -53,6 +53,35 @@
 //! }
 //! ```
 //!
+//! # A host that servers may ask
+//!
+//! A server may want a model or a person asked, in the course of a call or beside it. Only what a
+//! host says it does is declared; what servers ask then comes as a stream, and each question may
+//! take as long as it needs.
+//!
+//! ```no_run
+//! use tidegate_core::inquiry::{Inquiry, Refusal, Reply, Service};
+//! use tidegate_core::options::Options;
+//! use tidegate_smol::{Inquiries, Settings};
+//!
+//! let settings = Settings::new(Options::new("/home/me/project", vec![]));
+//! let (settings, inquiries) = settings.serving([Service::ElicitationForm]);
+//!
+//! async fn answer(mut inquiries: Inquiries, fill_in: impl Fn(&str) -> Option<String>) {
+//!     while let Some(asked) = inquiries.next().await {
+//!         let content = match &asked.what {
+//!             Inquiry::Elicitation { params, .. } => fill_in(params.as_str()),
+//!             _ => None,
+//!         };
+//!         let accept = |it| format!(r#"{{"action":"accept","content":{it}}}"#);
+//!         asked.reply(match content.map(accept) {
+//!             Some(answer) => Reply::Done(tidegate_core::bytes::Json::new(answer)),
+//!             None => Reply::Refused(Refusal::Declined),
+//!         });
+//!     }
+//! }
+//! ```
+//!
 //! A [`Subagent`] is a handle for an agent that this one starts: it sees a part of the tools,
 //! calls them through the same connections, and ends with them.
 //!

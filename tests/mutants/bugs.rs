@@ -4,6 +4,8 @@
 mod driver;
 #[path = "bugs/host.rs"]
 mod host;
+#[path = "bugs/inquiries.rs"]
+mod inquiries;
 #[path = "bugs/starts.rs"]
 mod starts;
 
@@ -26,5 +28,5 @@ const fn bug(name: &'static str, law: Law, plants: &'static [Plant]) -> Bug {
 
 /// All of them.
 pub(crate) fn all() -> impl Iterator<Item = &'static Bug> {
-    driver::BUGS.iter().chain(host::BUGS).chain(starts::BUGS)
+    driver::BUGS.iter().chain(host::BUGS).chain(inquiries::BUGS).chain(starts::BUGS)
 }

@@ -2,6 +2,7 @@
 //!
 //! Floor 3. What the end of an exchange leads to is in [`ending`](super::ending).
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -84,7 +85,7 @@ impl Http {
             *text = Vec::new().into();
         }
         exchange.stage = if content == Content::Events {
-            let events = Events::new(step.setting.limits.message_bytes);
+            let events = Box::new(Events::new(step.setting.limits.message_bytes));
             let until = probes.then(|| step.now.plus(step.setting.limits.probe_ms));
             Stage::Events { events, until, answered: false }
         } else {
@@ -107,7 +108,7 @@ impl Http {
                 *opened = true;
             }
             exchange.thread.failed = 0;
-            let events = Events::new(step.setting.limits.message_bytes);
+            let events = Box::new(Events::new(step.setting.limits.message_bytes));
             exchange.stage = Stage::Events { events, until: exchange.until(), answered: false };
             return Vec::new();
         }

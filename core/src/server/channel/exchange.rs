@@ -2,6 +2,7 @@
 //!
 //! Floor 3.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -71,7 +72,7 @@ pub(super) enum Stage {
     Text { status: u16, content: Content, bytes: Vec<u8>, until: Timestamp },
     /// A part of a stream. `until`: when it has to have said where messages go. `answered`: the
     /// request that it was for needs it no more.
-    Events { events: Events, until: Option<Timestamp>, answered: bool },
+    Events { events: Box<Events>, until: Option<Timestamp>, answered: bool },
 }
 
 impl Exchange {
