@@ -471,6 +471,15 @@ impl Drop for Driver {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use tidegate_core::bytes::Json;
+    use tidegate_core::config::Source as Configured;
+    use tidegate_core::error::CallError;
+    use tidegate_core::id::{CallId, OpId};
+    use tidegate_core::input::{NewCall, Target};
+    use tidegate_core::tools::proxy::Scope;
+
     use super::*;
     use crate::reply::reply;
 
@@ -505,5 +514,26 @@ mod tests {
         driver.inbox.ask(Message::Status(given));
         turn(&mut driver);
         assert_eq!(async_io::block_on(status).unwrap().problems.len(), 1);
+    }
+
+    /// G73, L5: by the catalogue that the call is made by.
+    #[test]
+    fn what_is_due_happens_before_the_scope_of_a_call_is_checked() {
+        let source = Configured::inline("test", r#"{"mcpServers":{"s":{"command":"cat"}}}"#);
+        let (_host, mut driver) = open(Settings::new(Options::new("/", vec![source]))).unwrap();
+        driver.hear(Timestamp::ZERO, Message::Start(OpId::new(0), reply().0));
+        let due = driver.runtime.poll_timeout().unwrap().at;
+        let target = Target::Tool { server: "s".into(), tool: "outside".into() };
+        let arguments = Json::new("{}");
+        let call =
+            NewCall { call: CallId::new(0), target, arguments, timeout_ms: None, max_ms: None };
+        let (given, outcome) = reply();
+        let scope = Scope::Tools(BTreeSet::new());
+        driver.hear(due, Message::Call(call, Some(Arc::new(scope)), given));
+        let next = driver.runtime.poll_timeout();
+        assert!(next.is_none_or(|next| next.at > due), "{next:?}");
+        let refused = async_io::block_on(outcome);
+        let unknown = CallError::UnknownTool { tool: "outside".into() };
+        assert_eq!(refused, Some(Outcome::Failed(unknown)));
     }
 }

@@ -1,12 +1,12 @@
 //! `sources`: which files were read, what won, what lost and why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
 use tidegate_core::approval::Approval;
 use tidegate_core::config::resolve::{Fate, Told};
-use tidegate_core::config::{Level, Provider, SourceRef};
+use tidegate_core::config::{Definition, Level, Provider, SourceRef};
 use tidegate_core::error::{Problem, Severity};
 
 use super::files::Files;
@@ -79,6 +79,13 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
 }
 
 fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
+    // There may be thousands of servers.
+    let mut told: BTreeMap<&str, Vec<&Told>> = BTreeMap::new();
+    for fate in &files.resolved.fates {
+        told.entry(&fate.source.path).or_default().push(fate);
+    }
+    let effective = files.resolved.definitions.iter();
+    let effective = effective.map(|definition| (definition.name.as_str(), definition)).collect();
     let all = files.sources.iter().zip(&files.readings);
     all.map(|(source, reading)| {
         let state = if source.text.is_none() && !Path::new(&source.path).exists() {
@@ -88,13 +95,13 @@ fn gather<'a>(files: &'a Files, granted: &BTreeSet<Approval>) -> Vec<File<'a>> {
         } else {
             "unreadable"
         };
-        let here = |told: &&Told| told.source.path == source.path;
-        let servers = files.resolved.fates.iter().filter(here).map(|told| Server {
+        let here = told.get(source.path.as_str()).into_iter().flatten();
+        let servers = here.map(|told| Server {
             name: told.server.as_str(),
             line: told.source.line,
             fate: &told.fate,
             because: because(told),
-            approved: approved(files, told, granted),
+            approved: approved(&effective, told, granted),
             forbidden: if let Fate::Forbidden { message } = &told.fate {
                 Some(message)
             } else {
@@ -127,12 +134,17 @@ fn because(told: &Told) -> Option<String> {
     })
 }
 
-fn approved(files: &Files, told: &Told, granted: &BTreeSet<Approval>) -> Option<bool> {
+fn approved(
+    effective: &BTreeMap<&str, &Definition>,
+    told: &Told,
+    granted: &BTreeSet<Approval>,
+) -> Option<bool> {
     if told.source.level != Level::Project || told.fate != Fate::Active {
         return None;
     }
-    let definition = files.effective(told.server.as_str())?;
-    Some(granted.contains(&definition.approval()))
+    let definition = effective.get(told.server.as_str())?;
+    // What an approval is made of is a lot of work for nothing where there is none.
+    Some(!granted.is_empty() && granted.contains(&definition.approval()))
 }
 
 fn text(global: &Global, files: &Files, sources: &[File<'_>]) -> String {
