@@ -1,6 +1,7 @@
 //! The files of this run, what they say together, and which of them may be changed.
 
 use std::io::ErrorKind;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -34,7 +35,7 @@ pub(crate) struct Files {
     state: Option<PathBuf>,
     /// The files that are asked, the strongest first.
     pub(crate) sources: Vec<Source>,
-    /// What each of them says.
+    /// What each of them says, without its definitions: what became of those says `resolved`.
     pub(crate) readings: Vec<Reading>,
     /// What all of them say together.
     pub(crate) resolved: Resolved,
@@ -70,13 +71,21 @@ impl Files {
     /// Reads them again.
     pub(crate) fn refresh(&mut self) {
         let all = config_file::read_all(&self.places, &self.places.sources());
-        (self.sources, self.readings) = all.into_iter().unzip();
+        let mut readings: Vec<Reading>;
+        (self.sources, readings) = all.into_iter().unzip();
+        // There may be thousands of definitions.
+        let definitions = readings.iter_mut().map(|reading| mem::take(&mut reading.definitions));
+        let definitions: Vec<Vec<Definition>> = definitions.collect();
+        self.readings.clone_from(&readings);
+        for (reading, definitions) in readings.iter_mut().zip(definitions) {
+            reading.definitions = definitions;
+        }
         let rules = Rules {
             filters: &self.filters,
             organisation: &config_file::organisation(),
             servers_max: Limits::default().servers,
         };
-        self.resolved = resolve_with(self.readings.clone(), rules);
+        self.resolved = resolve_with(readings, rules);
     }
 
     /// What the user approved; nothing if that cannot be read, and why.
@@ -189,11 +198,16 @@ impl Files {
 
     /// Whether a definition is on as far as its own file says.
     pub(crate) fn is_on_by_itself(&self, definition: &Definition) -> bool {
-        let here = |it: &Definition| it.name == definition.name;
-        let own = self.sources.iter().position(|it| it.path == definition.source.path);
-        let own = own.and_then(|at| self.readings.get(at));
-        own.and_then(|reading| reading.definitions.iter().find(|it| here(it)))
-            .is_some_and(|it| it.enabled)
+        let own = self.sources.iter().find(|it| it.path == definition.source.path);
+        let own = own.map(|own| config_file::read_all(&self.places, slice::from_ref(own)));
+        let mut entries = own.iter().flatten().flat_map(|(_, reading)| &reading.definitions);
+        entries.find(|it| it.name == definition.name).is_some_and(|it| it.enabled)
+    }
+
+    /// Whether a file defines a name, whatever became of that.
+    pub(super) fn defines(&self, name: &str, path: &str) -> bool {
+        let here = |told: &Told| told.server.as_str() == name && told.source.path == path;
+        self.resolved.fates.iter().any(here)
     }
 
     /// The file of a scope: the one the user named if there is one, whatever the scope.

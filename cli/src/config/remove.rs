@@ -22,10 +22,7 @@ pub(crate) fn run(global: &Global, args: &RemoveArgs) -> Result<Exit, Trouble> {
         Some(level) => files.of_scope(level)?,
         None => files.writable(files.known(name)?, Wish::Gone)?.clone(),
     };
-    let defines = files.sources.iter().zip(&files.readings).any(|(file, reading)| {
-        file.path == source.path && reading.definitions.iter().any(|it| it.name.as_str() == name)
-    });
-    if !defines {
+    if !files.defines(name, &source.path) {
         let place = place(&files, &source);
         return Err(Trouble::Failed(format!("Server \"{shown}\" not found in {place}.")));
     }

@@ -102,11 +102,11 @@ pub fn resolve_with(readings: Vec<Reading>, rules: Rules<'_>) -> Resolved {
             candidate.barred = Some(Barred::Overlay(on));
         }
     }
-    let mut verdicts = Verdicts { resolved, switched, servers_max: rules.servers_max, dropped: 0 };
-    for (at, winner) in winners(&all).into_iter().enumerate() {
-        verdicts.judge(at, winner, &all);
-    }
-    verdicts.conclude()
+    let mut verdicts =
+        Verdicts { resolved, switched, servers_max: rules.servers_max, counted: 0, dropped: 0 };
+    let judge = |(at, winner)| verdicts.judge(at, winner, &all);
+    let lots: Vec<Lot> = winners(&all).into_iter().enumerate().map(judge).collect();
+    verdicts.conclude(all, lots)
 }
 
 /// The verdicts so far.
@@ -114,13 +114,25 @@ struct Verdicts {
     resolved: Resolved,
     switched: Switched,
     servers_max: usize,
+    /// How many definitions count.
+    counted: usize,
     dropped: usize,
+}
+
+/// What is kept of a definition.
+enum Lot {
+    /// It counts; whether its server is on.
+    Counts(bool),
+    /// It is shown as one that does not count.
+    Shadowed(bool),
+    /// Nothing.
+    Gone,
 }
 
 impl Verdicts {
     /// Decides what becomes of one definition; `winner` is the place of the one that counts.
-    fn judge(&mut self, at: usize, winner: Option<usize>, all: &[Candidate]) {
-        let Some(Candidate { definition, barred }) = all.get(at) else { return };
+    fn judge(&mut self, at: usize, winner: Option<usize>, all: &[Candidate]) -> Lot {
+        let Some(Candidate { definition, barred }) = all.get(at) else { return Lot::Gone };
         let at_place = |place: usize| all.get(place).map(|candidate| &candidate.definition);
         let other = winner.filter(|winner| *winner != at).and_then(at_place);
         // The one that counts for its name may be forbidden itself.
@@ -129,15 +141,15 @@ impl Verdicts {
             winner.is_some_and(|winner| winner.barred.is_none())
         });
         let off = self.switched.off_by(at, definition);
-        let mut definition = definition.clone();
-        definition.enabled = off.is_none();
+        let is_on = off.is_none();
         let (server, source) = (definition.name.clone(), definition.source.clone());
         let problems = &mut self.resolved.problems;
+        let mut lot = Lot::Gone;
         let fate = match (barred, other) {
             (Some(Barred::Filtered(by)), _) => {
-                problems.push(told::filtered(&definition, *by, used));
+                problems.push(told::filtered(definition, *by, used));
                 if *by == Filter::Exa {
-                    self.resolved.exa_keys.extend(filter::exa_key(&definition));
+                    self.resolved.exa_keys.extend(filter::exa_key(definition));
                 }
                 Fate::Filtered { by: *by }
             }
@@ -146,17 +158,19 @@ impl Verdicts {
                 None => Fate::Surplus,
             },
             (Some(Barred::Forbidden(refusal)), Some(_)) => {
-                problems.extend(used.map(|used| told::forbidden(refusal, &definition, used)));
+                problems.extend(used.map(|used| told::forbidden(refusal, definition, used)));
                 Fate::Forbidden { message: refusal.message.clone() }
             }
             (None, Some(other)) => {
-                problems.push(told::shadowed(&definition, other));
-                let by = other.source.clone();
-                let invalid = definition.transport.clone().err();
-                self.resolved.shadowed.push(definition);
-                invalid.map_or(Fate::Shadowed { by }, |message| Fate::Invalid { message })
+                problems.push(told::shadowed(definition, other));
+                lot = Lot::Shadowed(is_on);
+                match &definition.transport {
+                    Ok(_) => Fate::Shadowed { by: other.source.clone() },
+                    Err(message) => Fate::Invalid { message: message.clone() },
+                }
             }
-            (barred, None) if self.resolved.definitions.len() < self.servers_max => {
+            (barred, None) if self.counted < self.servers_max => {
+                lot = Lot::Counts(is_on);
                 self.count(definition, barred.as_ref(), off)
             }
             (_, None) => {
@@ -165,17 +179,19 @@ impl Verdicts {
             }
         };
         self.resolved.fates.push(Told { server, source, fate });
+        lot
     }
 
     /// Lets a definition count.
     fn count(
         &mut self,
-        definition: Definition,
+        definition: &Definition,
         barred: Option<&Barred>,
         off: Option<String>,
     ) -> Fate {
+        self.counted += 1;
         let problems = &mut self.resolved.problems;
-        let fate = match (barred, &definition.transport, off) {
+        match (barred, &definition.transport, off) {
             (Some(Barred::Forbidden(refusal)), ..) => {
                 let message = refusal.message.clone();
                 self.resolved.forbidden.insert(definition.name.clone(), message.clone());
@@ -184,18 +200,25 @@ impl Verdicts {
             }
             (_, Err(message), _) => {
                 if definition.overlay {
-                    problems.push(told::nothing_under(&definition, message));
+                    problems.push(told::nothing_under(definition, message));
                 }
                 Fate::Invalid { message: message.clone() }
             }
             (_, Ok(_), Some(by)) => Fate::Disabled { by },
             (_, Ok(_), None) => Fate::Active,
-        };
-        self.resolved.definitions.push(definition);
-        fate
+        }
     }
 
-    fn conclude(mut self) -> Resolved {
+    fn conclude(mut self, all: Vec<Candidate>, lots: Vec<Lot>) -> Resolved {
+        for (Candidate { mut definition, .. }, lot) in all.into_iter().zip(lots) {
+            let (kept, is_on) = match lot {
+                Lot::Counts(is_on) => (&mut self.resolved.definitions, is_on),
+                Lot::Shadowed(is_on) => (&mut self.resolved.shadowed, is_on),
+                Lot::Gone => continue,
+            };
+            definition.enabled = is_on;
+            kept.push(definition);
+        }
         if self.dropped > 0 {
             let last = self.resolved.definitions.last().map(|kept| &kept.source);
             let problem = told::too_many(self.dropped, self.servers_max, last);
