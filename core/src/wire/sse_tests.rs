@@ -107,7 +107,7 @@ fn a_long_event_is_outlined_as_it_comes() {
         let [Event { data: Frame::Long(text, outline), .. }] = said.as_slice() else { panic!() };
         assert_eq!(*text, message);
         let members = outline.members(text, 8).unwrap();
-        let keys: alloc::vec::Vec<_> = members.map(|member| member.key.into_owned()).collect();
+        let keys: Vec<_> = members.map(|member| member.key.into_owned()).collect();
         assert_eq!(keys, ["id", "result"]);
     }
 }
