@@ -4,11 +4,13 @@
 //! nothing behind.
 
 use proptest::prelude::*;
+use tidegate_core::bytes::Json;
 use tidegate_core::error::Exit;
 use tidegate_core::event::{Event, Outcome};
+use tidegate_core::inquiry::{Reply, Service};
 use tidegate_sim::front::{Front, Mishap, Wrong};
 use tidegate_sim::scene::{Entry, Scene};
-use tidegate_sim::script::{Fault, Script};
+use tidegate_sim::script::{Fault, Script, Speaks};
 use tidegate_sim::violation::{Violation, timeline};
 use tidegate_sim::world::World;
 
@@ -47,6 +49,46 @@ fn a_call_is_answered_by_a_stream_with_progress() -> Result<(), Violation> {
     let mut world = started(script, Front { streams: true, ..Front::default() })?;
     world.call("web", "echo")?;
     world.run_for(400)?;
+    tell!(world)
+}
+
+/// A server with a tool that asks, behind streams.
+fn curious(script: Script) -> Scene {
+    let script = script.behind(Front { streams: true, ..Front::default() });
+    let protocol = (script.speaks == Speaks::Legacy).then_some("legacy");
+    let mut scene = Scene::default().entry(Entry { protocol, ..Entry::new("web") }, script);
+    scene.options.services = [Service::ElicitationForm].into_iter().collect();
+    scene
+}
+
+fn accepts(world: &mut World) -> Result<(), Violation> {
+    let inquiry = world.open_inquiries().next().expect("a question");
+    world.reply(inquiry, Reply::Done(Json::new(r#"{"action":"accept","content":{}}"#)))
+}
+
+/// G49, C-LHTTP-07: the call waits for a person and does not run out meanwhile.
+#[test]
+fn a_person_is_asked_in_the_course_of_a_call() -> Result<(), Violation> {
+    let mut world = curious(Script::tools(["ask"])).world();
+    world.start()?;
+    world.run_for(200)?;
+    world.call("web", "ask")?;
+    world.run_for(90_000)?;
+    accepts(&mut world)?;
+    world.run_for(10)?;
+    tell!(world)
+}
+
+/// C-MRTR-01 to C-MRTR-07: first a person is to be asked, then nothing but to be called again.
+#[test]
+fn a_call_is_made_again_until_its_server_was_told_everything() -> Result<(), Violation> {
+    let mut world = curious(Script::tools(["ask"]).speaking(Speaks::Modern)).world();
+    world.start()?;
+    world.run_for(200)?;
+    world.call("web", "ask")?;
+    world.run_for(90_000)?;
+    accepts(&mut world)?;
+    world.run_for(2_000)?;
     tell!(world)
 }
 
