@@ -5,8 +5,6 @@ use std::time::Duration;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
-use rmcp::handler::server::router::prompt::PromptRouter;
-use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
     CallToolResult, ContentBlock, Implementation, ListResourcesResult, PaginatedRequestParams,
@@ -39,17 +37,10 @@ struct Greeting {
 }
 
 #[derive(Clone)]
-struct Server {
-    tool_router: ToolRouter<Server>,
-    prompt_router: PromptRouter<Server>,
-}
+struct Server;
 
 #[tool_router]
 impl Server {
-    fn new() -> Self {
-        Self { tool_router: Self::tool_router(), prompt_router: Self::prompt_router() }
-    }
-
     #[tool(description = "Adds two numbers")]
     fn add(&self, Parameters(Addends { a, b }): Parameters<Addends>) -> CallToolResult {
         CallToolResult::success(vec![ContentBlock::text((a + b).to_string())])
@@ -122,7 +113,7 @@ impl ServerHandler for Server {
 
 async fn listen(port: u16) -> anyhow::Result<()> {
     let service = TowerToHyperService::new(StreamableHttpService::new(
-        || Ok(Server::new()),
+        || Ok(Server),
         LocalSessionManager::default().into(),
         Default::default(),
     ));
@@ -143,7 +134,7 @@ async fn main() -> anyhow::Result<()> {
     let mut words = std::env::args().skip(1);
     match (words.next().as_deref(), words.next()) {
         (Some("stdio"), None) => {
-            Server::new().serve(rmcp::transport::stdio()).await?.waiting().await?;
+            Server.serve(rmcp::transport::stdio()).await?.waiting().await?;
             Ok(())
         }
         (Some("http"), Some(port)) => listen(port.parse()?).await,
