@@ -2,7 +2,8 @@
 //!
 //! `interop [SERVER…]`. Each cell is a server started anew, listed, called, listened to while it
 //! counts, told to stop in the middle, asked for resources and prompts, and killed and used again.
-//! `→` says which revision a server chose in the place of the one that was offered. Answers of
+//! `→` says which revision a server chose in the place of the one that was offered, `–` that it
+//! does not speak one, the last column which one is found without being told. Answers of
 //! plain JSON have no room for reports of how far a call is, so that there `count` is only called.
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -21,18 +22,27 @@ fn main() -> ExitCode {
     let wanted: Vec<String> = env::args().skip(1).collect();
     let wanted = |server: &&Server| wanted.is_empty() || wanted.iter().any(|it| it == server.name);
     let revisions = Revision::ALL.map(Revision::as_str);
-    println!("| server | SDK | {} |", revisions.join(" | "));
-    println!("|---|---|{}", "---|".repeat(revisions.len()));
+    println!("| server | SDK | {} | by itself |", revisions.join(" | "));
+    println!("|---|---|---|{}", "---|".repeat(revisions.len()));
     let mut failures = Vec::new();
     for server in ALL.iter().filter(wanted) {
-        let cells = Revision::ALL.map(|revision| match trial(*server, revision) {
-            Verdict::Works => "works".to_owned(),
-            Verdict::Speaks(other) => format!("→ {other}"),
-            Verdict::Fails(step, why) => {
-                failures.push(format!("{} {revision} {step}: {why}", server.name));
-                format!("**{step} fails**")
+        let mut cell = |revision: Option<Revision>| {
+            if revision.is_some_and(|revision| !server.speaks(revision.era())) {
+                return "–".to_owned();
             }
-        });
+            match trial(*server, revision) {
+                Verdict::Works(_) if revision.is_some() => "works".to_owned(),
+                Verdict::Works(spoken) => spoken,
+                Verdict::Speaks(other) => format!("→ {other}"),
+                Verdict::Fails(step, why) => {
+                    let revision = revision.map_or("by itself", Revision::as_str);
+                    failures.push(format!("{} {revision} {step}: {why}", server.name));
+                    format!("**{step} fails**")
+                }
+            }
+        };
+        let cells = Revision::ALL.map(Some).into_iter().chain([None]).map(&mut cell);
+        let cells: Vec<String> = cells.collect();
         println!("| {} | {} | {} |", server.name, server.sdk, cells.join(" | "));
     }
     for failure in &failures {

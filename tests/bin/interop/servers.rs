@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tidegate_core::wire::dialect::Era;
 
 /// How long a server may take to listen.
 const START: Duration = Duration::from_secs(30);
@@ -72,6 +73,20 @@ impl Server {
         } else {
             ("count", json!({"steps": steps, "pause": seconds / f64::from(steps)}))
         }
+    }
+
+    /// A prompt, and what it is asked for with.
+    pub(crate) fn prompt(&self) -> (&'static str, Value) {
+        if self.make == Make::Everything {
+            ("simple-prompt", json!({}))
+        } else {
+            ("greet", json!({"name": "Ada"}))
+        }
+    }
+
+    /// Whether it speaks the revisions of an era.
+    pub(crate) fn speaks(&self, era: Era) -> bool {
+        era == Era::Legacy || (self.make != Make::Everything && self.way != Way::Sse)
     }
 
     /// Whether its answers have room for reports before them.

@@ -13,7 +13,7 @@ use tidegate_core::hub::status::ServerStatus;
 use tidegate_core::input::Target;
 use tidegate_core::options::Options;
 use tidegate_core::tools::content;
-use tidegate_core::wire::dialect::Revision;
+use tidegate_core::wire::dialect::{Era, Revision};
 use tidegate_smol::{Host, News, Settings, block_on, open};
 
 use crate::servers::{Server, Started};
@@ -28,24 +28,28 @@ const NAME: &str = "s";
 /// What came of a trial.
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    /// It does everything.
-    Works,
+    /// It does everything, in this revision.
+    Works(String),
     /// It chose another revision.
     Speaks(String),
     /// What does not work, and why.
     Fails(&'static str, String),
 }
 
-/// Tries a server out.
-pub(crate) fn trial(server: Server, revision: Revision) -> Verdict {
-    let started = match server.start() {
+/// Tries a server out in a revision, or in the one that we find by ourselves.
+pub(crate) fn trial(server: Server, revision: Option<Revision>) -> Verdict {
+    let mut started = match server.start() {
         Ok(started) => started,
         Err(why) => return Verdict::Fails("start", why),
     };
+    if let Some(revision) = revision {
+        let legacy = revision.era() == Era::Legacy;
+        started.entry["protocol"] = if legacy { "legacy".into() } else { "modern".into() };
+    }
     let entry = json!({"mcpServers": {NAME: started.entry}}).to_string();
     let cwd = std::env::temp_dir().display().to_string();
     let mut options = Options::new(&cwd, vec![Source::inline("interop", &entry)]);
-    options.offered = Some(revision);
+    options.offered = revision.filter(|revision| revision.era() == Era::Legacy);
     let (host, driver) = match open(Settings::new(options)) {
         Ok(opened) => opened,
         Err(error) => return Verdict::Fails("open", error.to_string()),
@@ -70,14 +74,15 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    async fn play(mut self, revision: Revision) -> Verdict {
+    async fn play(mut self, revision: Option<Revision>) -> Verdict {
         self.host.start().await;
         let status = self.status().await;
         if status.state != ServerState::Connected {
             return Verdict::Fails("connect", format!("{:?}", status.state));
         }
-        if status.revision.as_deref() != Some(revision.as_str()) {
-            return Verdict::Speaks(status.revision.unwrap_or_default());
+        let spoken = status.revision.unwrap_or_default();
+        if revision.is_some_and(|revision| revision.as_str() != spoken) {
+            return Verdict::Speaks(spoken);
         }
         let mut failed = None;
         let mut note = |step, done: Result<(), String>| {
@@ -91,7 +96,7 @@ impl Trial<'_> {
         note("cancel", self.cancel().await);
         note("resources and prompts", self.extras().await);
         note("restart", self.restart().await);
-        failed.unwrap_or(Verdict::Works)
+        failed.unwrap_or(Verdict::Works(spoken))
     }
 
     async fn status(&self) -> ServerStatus {
@@ -157,19 +162,42 @@ impl Trial<'_> {
         while Instant::now() < until {
             let resources = self.host.resources().await;
             let prompts = self.host.prompts().await;
-            let some = resources.servers.iter().any(|one| !one.resources.is_empty());
-            if some && prompts.servers.iter().any(|one| !one.prompts.is_empty()) {
-                return Ok(());
+            let first = resources.servers.first().and_then(|one| one.resources.first());
+            if let Some(first) = first
+                && prompts.servers.iter().any(|one| !one.prompts.is_empty())
+            {
+                return self.fetch(&first.uri).await;
             }
             Timer::after(Duration::from_millis(20)).await;
         }
         Err("they are not listed".into())
     }
 
+    /// Reads a resource and asks for a prompt.
+    async fn fetch(&self, uri: &str) -> Result<(), String> {
+        let (prompt, arguments) = self.server.prompt();
+        let resource = Target::Resource { server: NAME.into(), uri: uri.to_owned() };
+        let prompt = Target::Prompt { server: NAME.into(), prompt: prompt.into() };
+        for (target, arguments, member) in
+            [(resource, json!({}), "contents"), (prompt, arguments, "messages")]
+        {
+            let outcome = self.host.call(target, Json::new(arguments.to_string()), None).await;
+            let Outcome::Answered(answer) = &outcome else { return Err(format!("{outcome:?}")) };
+            let answer: Value =
+                serde_json::from_str(answer.as_str()).map_err(|error| error.to_string())?;
+            if answer[member].as_array().is_none_or(Vec::is_empty) {
+                return Err(format!("no {member}: {answer}"));
+            }
+        }
+        Ok(())
+    }
+
     /// Kills the server, and waits until it answers again by itself.
     async fn restart(&mut self) -> Result<(), String> {
         let before = self.status().await;
-        if !self.started.restart()? {
+        // Behind a port whoever answers from here on is the new one, on whatever connection.
+        let anew = self.started.restart()?;
+        if !anew {
             let pid = before.pid.ok_or("it has no process")?.to_string();
             let killed = Command::new("kill").args(["-KILL", &pid]).status();
             killed.map_err(|error| error.to_string())?;
@@ -178,7 +206,7 @@ impl Trial<'_> {
         loop {
             let said = self.add().await;
             let conn = self.status().await.conn;
-            if said.is_ok() && conn != before.conn {
+            if said.is_ok() && (anew || conn != before.conn) {
                 return Ok(());
             }
             if Instant::now() >= until {
