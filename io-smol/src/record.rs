@@ -152,6 +152,8 @@ impl Recorder {
         let mut command = command.clone();
         if let Command::Open { server, launch, .. } = &mut command {
             *launch = self.disguise.launch(server, launch);
+        } else if let Command::Connect { server, remote, .. } = &mut command {
+            *remote = self.disguise.remote(server, remote);
         } else if let Command::Ask { ask, what } = &mut command {
             *what = self.disguise.ask(*ask, what);
         } else if let Command::ReadConfig { read, path, .. }

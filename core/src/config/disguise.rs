@@ -18,7 +18,7 @@ use super::redact::Redactor;
 use super::source::{Source, Surroundings};
 use super::template::Part;
 use crate::approval::Approval;
-use crate::command::{Launch, Question, Text};
+use crate::command::{Launch, Question, Remote, Text};
 use crate::error::AskError;
 use crate::id::{AnswerId, ServerName};
 use crate::input::Listed;
@@ -146,15 +146,34 @@ impl Disguise {
     /// A launch without its secrets: the one that the redacted file leads to.
     #[must_use]
     pub fn launch(&self, server: &ServerName, launch: &Launch) -> Launch {
-        let known = self.definitions.get(server).into_iter().flatten().rev();
-        let mut shown = known.filter_map(|(real, shown)| {
-            (self.fill(real)? == *launch).then(|| self.fill(shown)).flatten()
-        });
+        let fill = |definition: &Definition, filling: &Filling<'_>| {
+            definition.launch(filling)?.ok().map(|(launch, _)| launch)
+        };
         // Nothing is better than a secret: a replay tells them apart here.
-        shown.next().unwrap_or_else(|| Launch { command: Text::from("<hidden>"), ..hidden(launch) })
+        self.shown(server, launch, fill)
+            .unwrap_or_else(|| Launch { command: Text::from("<hidden>"), ..hidden(launch) })
     }
 
-    fn fill(&self, definition: &Definition) -> Option<Launch> {
+    /// Where a remote server is, without the secrets in it: where the redacted file says.
+    #[must_use]
+    pub fn remote(&self, server: &ServerName, remote: &Remote) -> Remote {
+        let fill = |definition: &Definition, filling: &Filling<'_>| {
+            let (place, _) = definition.remote(filling)?.ok()?;
+            Some(Remote { connect_ms: remote.connect_ms, ..place })
+        };
+        self.shown(server, remote, fill).unwrap_or_else(|| {
+            let names = remote.headers.keys().map(|name| (name.clone(), Text::default()));
+            Remote { url: Text::from("<hidden>"), headers: names.collect(), ..*remote }
+        })
+    }
+
+    /// What the redacted form of the definition leads to that leads to `real`.
+    fn shown<T: PartialEq>(
+        &self,
+        server: &ServerName,
+        real: &T,
+        fill: impl Fn(&Definition, &Filling<'_>) -> Option<T>,
+    ) -> Option<T> {
         let answer = |what: &Question| {
             let asked = self.asked.iter().find(|(_, (real, shown))| what == real || what == shown);
             let failed = || self.failed.get(what).cloned().unwrap_or(AskError::NobodyToAsk);
@@ -166,7 +185,11 @@ impl Disguise {
             empty: self.empty,
             answer: &answer,
         };
-        definition.launch(&filling)?.ok().map(|(launch, _)| launch)
+        let known = self.definitions.get(server).into_iter().flatten().rev();
+        let mut shown = known.filter_map(|(own, shown)| {
+            (fill(own, &filling)? == *real).then(|| fill(shown, &filling)).flatten()
+        });
+        shown.next()
     }
 }
 
@@ -185,4 +208,40 @@ fn lines(definition: &Definition) -> Vec<String> {
     let parts = definition.texts().flat_map(|(role, text)| definition.template(text, role).parts);
     let line = |part| if let Part::Command { line, .. } = part { Some(line) } else { None };
     parts.filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// G67: a remote server's address and headers are recorded as its redacted file says.
+    #[test]
+    fn a_remote_server_is_recorded_without_its_secrets() {
+        let environment = Environment::default();
+        let around = Surroundings { environment: &environment, project: "/p", home: None };
+        let (unresolved, empty) = (Unresolved::LeaveOut, Empty::Keep);
+        let mut disguise = Disguise::new(around, unresolved, empty);
+        let file = br#"{"mcpServers": {"far": {"url": "https://far.example/m?api_key=sesame-9f",
+            "headers": {"Authorization": "Bearer hunter2-7c31"}}}}"#;
+        let source = Source::inline("", "");
+        let shown = disguise.file(&source, None, file);
+        let filling = Filling {
+            environment: &environment,
+            unresolved,
+            empty,
+            answer: &|_| Err(AskError::NobodyToAsk),
+        };
+        let far = |bytes: &[u8]| {
+            let definition = read_in(&source, bytes, around).definitions.pop().unwrap();
+            let (place, _) = definition.remote(&filling).unwrap().unwrap();
+            Remote { connect_ms: 7, ..place }
+        };
+        let name = ServerName::new("far");
+        let recorded = disguise.remote(&name, &far(file));
+        assert_eq!(recorded, far(&shown));
+        let unknown = Remote { url: Text::from("https://else.example/hunter2"), ..far(file) };
+        let text = alloc::format!("{recorded:?}{:?}", disguise.remote(&name, &unknown));
+        assert!(!text.contains("hunter2") && !text.contains("sesame"), "{text}");
+        assert!(text.contains("Authorization"), "{text}");
+    }
 }
