@@ -87,6 +87,10 @@ pub struct Limits {
     pub http_repeats: u32,
     /// How much of an answer that is a refusal is read. Default 64 KiB.
     pub http_refusal_bytes: usize,
+    /// How many messages that need no answer may be on their way to one server before what it asks
+    /// is left unanswered that we could answer at once: it asks faster than it takes the answers.
+    /// Default 64.
+    pub http_asides: usize,
     /// How many streams of one server may stay open after the answer that they were for. Default
     /// 8; of more the oldest is closed.
     pub http_lingering: usize,
@@ -124,6 +128,7 @@ impl Default for Limits {
             http_redirects: 5,
             http_repeats: 5,
             http_refusal_bytes: 64 * 1024,
+            http_asides: 64,
             http_lingering: 8,
         }
     }

@@ -164,6 +164,14 @@ impl Channel {
         }
     }
 
+    /// Whether the server asks faster than it takes the answers.
+    pub(super) fn is_crowded(&self, limits: &Limits) -> bool {
+        match self {
+            Self::Http(http) => http.is_crowded(limits.http_asides),
+            Self::Stdio(_) => false,
+        }
+    }
+
     pub(super) fn http(&mut self) -> Option<&mut Http> {
         match self {
             Self::Http(http) => Some(http),

@@ -13,6 +13,7 @@ mod connecting;
 mod eras;
 mod events;
 mod fetching;
+mod flooding;
 mod following;
 mod gathering;
 mod inquiring;

@@ -87,11 +87,12 @@ impl Http {
         exchange.stage = if content == Content::Events {
             let events = Box::new(Events::new(step.setting.limits.message_bytes));
             let until = probes.then(|| step.now.plus(step.setting.limits.probe_ms));
-            Stage::Events { events, until, answered: false }
+            Stage::Events { events, until, answered: kind.request().is_none() }
         } else {
             let until = step.now.plus(step.setting.limits.http_idle_ms);
             Stage::Text { status: head.status, content, bytes: Vec::new(), until }
         };
+        self.linger(step);
         Vec::new()
     }
 
@@ -107,7 +108,7 @@ impl Http {
             if let Role::Listen { opened } = &mut exchange.role {
                 *opened = true;
             }
-            exchange.thread.failed = 0;
+            (exchange.thread.failed, exchange.thread.waited_ms) = (0, 0);
             let events = Box::new(Events::new(step.setting.limits.message_bytes));
             exchange.stage = Stage::Events { events, until: exchange.until(), answered: false };
             return Vec::new();
@@ -172,13 +173,18 @@ impl Http {
     fn repeat(&mut self, id: ExchangeId, wait_ms: Option<u64>, step: &mut Step<'_>) -> bool {
         let Some(exchange) = self.exchanges.get(&id) else { return false };
         let failed = exchange.thread.failed;
-        let too_long = wait_ms.is_some_and(|wait_ms| wait_ms > step.setting.connect_ms);
-        if failed >= step.setting.limits.http_repeats || too_long {
+        let until = later(step.now, wait_ms, failed);
+        let wait_ms = until.since(step.now);
+        let waited_ms = exchange.thread.waited_ms.saturating_add(wait_ms);
+        // Whoever waits for it longer than a server may take to start hears why it failed too late.
+        let waits_ms = if exchange.request().is_some() { waited_ms } else { wait_ms };
+        if failed >= step.setting.limits.http_repeats || waits_ms > step.setting.connect_ms {
             return false;
         }
         if let Some(mut exchange) = self.abort(id, step) {
             exchange.thread.failed += 1;
-            self.schedule(exchange, later(step.now, wait_ms, failed), step);
+            exchange.thread.waited_ms = waited_ms;
+            self.schedule(exchange, until, step);
         }
         true
     }
@@ -238,7 +244,9 @@ impl Http {
         let Stage::Text { status, bytes, until, .. } = &mut exchange.stage else {
             return Vec::new();
         };
-        *until = step.now.plus(limits.http_idle_ms);
+        if request.is_some() {
+            *until = step.now.plus(limits.http_idle_ms);
+        }
         let done = is_done(*status);
         let beside = self.way.answers_beside();
         let bytes_max = if done { limits.message_bytes } else { limits.http_refusal_bytes };

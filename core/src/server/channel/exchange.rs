@@ -59,6 +59,8 @@ pub(super) struct Thread {
     quiet: u32,
     /// How often in a row it could not be had.
     pub(super) failed: u32,
+    /// How long it waited so far to be asked for again, in milliseconds.
+    pub(super) waited_ms: u64,
 }
 
 /// How much of the answer is there.

@@ -28,7 +28,7 @@ use crate::time::{Deadline, Timestamp};
 use crate::wire::dialect::Revision;
 
 use super::exchange::{Exchange, Role, Stage};
-use super::{Outgoing, Speech, Step};
+use super::{Kind, Outgoing, Speech, Step};
 
 /// The HTTP side of a conversation.
 #[derive(Clone, Debug)]
@@ -156,6 +156,18 @@ impl Http {
         {
             *answered = true;
         }
+        self.linger(step);
+    }
+
+    /// Whether so many messages that need no answer are on their way that no more should be.
+    pub(super) fn is_crowded(&self, limit: usize) -> bool {
+        let held = self.held.iter().filter(|message| message.kind == Kind::Aside).count();
+        let aside = |own: &&Exchange| matches!(own.role, Role::Post { kind: Kind::Aside, .. });
+        held + self.exchanges.values().filter(aside).count() >= limit
+    }
+
+    /// Closes the oldest of too many streams that nobody needs.
+    pub(super) fn linger(&mut self, step: &mut Step<'_>) {
         let lingers = |(_, own): &(&ExchangeId, &Exchange)| {
             matches!(own.stage, Stage::Events { answered: true, .. })
         };

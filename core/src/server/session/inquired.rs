@@ -40,6 +40,10 @@ impl Session {
                 Err(error) => rpc::error(&id, error.code, &error.message),
             },
         };
+        if self.channel.is_crowded(&step.setting.limits) {
+            let what = "it asks faster than it takes the answers; some get none";
+            return self.odd(what.into(), heard);
+        }
         self.send(line, Vec::new(), Kind::Aside, step);
     }
 
