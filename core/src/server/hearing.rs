@@ -249,7 +249,8 @@ impl Server {
             | Phase::Stopping { .. }
             | Phase::Gone => None,
         };
-        let tools = Held::new(Tools::new(tools, &self.name, signals));
+        let labelled = self.session.is_labelled();
+        let tools = Held::new(Tools::new(tools, &self.name, labelled, signals));
         let connect_ms = now.since(self.started);
         self.enter(Phase::Ready { tools, connect_ms, live: Live::new(again) });
         signals.push(Signal::Ready);
@@ -357,11 +358,16 @@ impl Server {
 
 impl Tools {
     /// The first of two tools with one name stays; the names are the server's only handle.
+    /// `labelled`: headers say what is in a call.
     pub(super) fn new(
         mut tools: Vec<mcp::ToolDef>,
         server: &crate::id::ServerName,
+        labelled: bool,
         signals: &mut Vec<Signal>,
     ) -> Self {
+        if labelled {
+            tools.retain(|tool| is_sayable(tool, server, signals));
+        }
         let mut by_name = in_order_of_names(&tools);
         let repeated = repeated(&mut by_name, &tools);
         if !repeated.is_empty() {
@@ -379,10 +385,31 @@ impl Tools {
         Self { list: Arc::from(tools), by_name }
     }
 
+    /// The schema of what a tool is called with.
+    pub(super) fn schema(&self, tool: &str) -> Option<&Json> {
+        let at = self.by_name.binary_search_by_key(&Some(tool), |at| name_at(&self.list, *at));
+        let at = self.by_name.get(at.ok()?)?;
+        Some(&self.list.get(*at as usize)?.input_schema)
+    }
+
     /// Whether there is a tool with this name.
     pub(super) fn has(&self, tool: &str) -> bool {
         self.by_name.binary_search_by_key(&Some(tool), |at| name_at(&self.list, *at)).is_ok()
     }
+}
+
+/// C-XHDR-05: whether headers can say what is in a call of this tool; told if not.
+fn is_sayable(
+    tool: &mcp::ToolDef,
+    server: &crate::id::ServerName,
+    signals: &mut Vec<Signal>,
+) -> bool {
+    let checked = mcp::check_mirrors(tool.input_schema.as_str());
+    if let Err(why) = &checked {
+        let message = alloc::format!("tool {:?} is left out: {}", Quoted(&tool.name), Quoted(why));
+        signals.push(Signal::Found(problem(server, Category::InvalidTool, &message)));
+    }
+    checked.is_ok()
 }
 
 fn name_at(tools: &[mcp::ToolDef], at: usize) -> Option<&str> {

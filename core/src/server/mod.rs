@@ -48,7 +48,7 @@ use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::dialect::{Era, Revision};
-use crate::wire::mcp::{Initialized, Job, ToolDef};
+use crate::wire::mcp::{Aim, Initialized, Job, ToolDef};
 use crate::wire::rpc::Id;
 
 use channel::Step;
@@ -406,9 +406,13 @@ impl Server {
         again: bool,
         out: &mut Outbox,
     ) -> Option<u64> {
+        let Phase::Ready { tools, .. } = &self.phase else { return None };
+        let schema = match &job.aim {
+            Aim::Tool(tool) => tools.schema(tool),
+            Aim::Resource(_) | Aim::Prompt(_) | Aim::Completion(_) => None,
+        };
         let mut step = Step { now, setting: &self.setting, out };
-        matches!(self.phase, Phase::Ready { .. })
-            .then(|| self.session.call(call, job, again, &mut step))
+        Some(self.session.call(call, job, schema, again, &mut step))
     }
 
     /// Tells the server that the answer to a request is of no use any more (C-CANC-01).

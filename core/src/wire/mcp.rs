@@ -19,6 +19,7 @@ mod inquiries;
 mod jobs;
 mod list;
 mod meta;
+mod mirror;
 mod prompts;
 mod resources;
 mod rounds;
@@ -34,6 +35,7 @@ pub use inquiries::{read_cancelled, read_inquiry, reply};
 pub use jobs::{Aim, Job, Round};
 pub use list::{List, Page, list_params};
 pub use meta::{Meta, ResultType, request, required_capabilities};
+pub use mirror::{check_mirrors, mirrors};
 pub use prompts::{PromptDef, read_prompts_page};
 pub use resources::{
     ResourceDef, TemplateDef, read_resources_page, read_templates_page, read_updated, uri_params,

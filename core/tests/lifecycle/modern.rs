@@ -193,3 +193,27 @@ fn a_process_without_a_handshake_is_ended_like_any_other() {
     play.call(1, "a", "echo").answers(0, 4, DONE);
     assert!(matches!(play.outcome(1), Some(Outcome::Answered(_))));
 }
+
+/// C-XHDR-05, C-XHDR-06, C-XHDR-10.
+#[test]
+fn headers_say_what_a_tool_wants_in_them_and_a_tool_for_which_they_cannot_is_left_out() {
+    let tool = |name: &str, header: &str| {
+        format!(
+            r#"{{"name":"{name}","inputSchema":{{"type":"object","properties":{{"to":{{"type":"string","x-mcp-header":"{header}"}}}}}}}}"#
+        )
+    };
+    let tools = format!(r#"{{"tools":[{},{}]}}"#, tool("good", "To"), tool("bad", "a b"));
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, DISCOVERED).result(1, 2, &tools).take_commands();
+    assert_eq!(play.tools().len(), 1);
+    let (category, message) = play.problems()[0];
+    assert_eq!(category, Category::InvalidTool);
+    assert!(message.contains("\"bad\" is left out"), "{message}");
+    play.call_with(1, "good", r#"{"to":"Zürich"}"#);
+    let orders = play.orders();
+    assert_eq!(orders[0].header("mcp-param-to"), Some("=?base64?WsO8cmljaA==?="));
+
+    let mut play = Play::new(r#"{"mcpServers":{"a":{"command":"a","protocol":"modern"}}}"#);
+    play.start().opened(0).answers(0, 1, DISCOVERED).answers(0, 2, &tools);
+    assert_eq!(play.tools().len(), 2, "a process has no headers");
+}

@@ -123,6 +123,17 @@ impl Play {
         }))
     }
 
+    /// Calls a tool of server `a`.
+    pub(crate) fn call_with(&mut self, call: u64, tool: &str, arguments: &str) -> &mut Self {
+        self.host(Request::Call(NewCall {
+            call: CallId::new(call),
+            target: Target::Tool { server: "a".into(), tool: tool.into() },
+            arguments: Json::new(arguments),
+            timeout_ms: None,
+            max_ms: None,
+        }))
+    }
+
     pub(crate) fn take_commands(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.commands)
     }

@@ -5,6 +5,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::bytes::Json;
 use crate::id::CallId;
 use crate::wire::dialect::{Era, Revision};
 use crate::wire::http::labels;
@@ -135,6 +136,7 @@ impl Session {
         &mut self,
         call: CallId,
         job: &Job,
+        schema: Option<&Json>,
         again: bool,
         step: &mut Step<'_>,
     ) -> u64 {
@@ -142,7 +144,11 @@ impl Session {
         if again {
             self.again.note_call(id);
         }
-        let labels = self.labels(job.method(), job.name());
+        let mut labels = self.labels(job.method(), job.name());
+        if self.is_labelled() {
+            let schema = schema.map_or("", Json::as_str);
+            labels.extend(mcp::mirrors(schema, job.arguments.as_str()));
+        }
         let kind = if job.is_harmless() { Kind::Harmless(id) } else { Kind::Call(id, again) };
         self.send(job.line(id, &self.meta), labels, kind, step);
         id
@@ -169,11 +175,12 @@ impl Session {
 
     /// What the headers of a request say of it, where that is asked for.
     fn labels(&self, method: &str, name: Option<&str>) -> Vec<(String, String)> {
-        if self.is_remote() && self.era() == Some(Era::Modern) {
-            labels(method, name)
-        } else {
-            Vec::new()
-        }
+        if self.is_labelled() { labels(method, name) } else { Vec::new() }
+    }
+
+    /// Whether the headers of a request say what is in it.
+    pub(in super::super) fn is_labelled(&self) -> bool {
+        self.is_remote() && self.era() == Some(Era::Modern)
     }
 
     fn ask(&mut self, asked: Asked) -> u64 {
