@@ -18,6 +18,7 @@ use crate::wire::mcp::{self, List};
 
 use super::channel::Step;
 use super::era::Word;
+use super::listen::Refused;
 use super::listing::Turn;
 use super::live::Live;
 use super::session::Session;
@@ -62,11 +63,18 @@ impl Server {
             Heard::Answered { asked: Asked::List(list), reply } => {
                 self.relisted(now, list, Ok(reply), signals, out);
             }
+            Heard::Answered { asked: Asked::Listen(request), reply } => {
+                let refused = reply.err().map(|error| match error.code {
+                    mcp::METHOD_NOT_FOUND => Refused::Unknown,
+                    _ => Refused::Because(error.quoted().to_string()),
+                });
+                self.listened(now, request, refused, signals, out);
+            }
             Heard::Answered { asked: Asked::Watch(request), reply } => {
                 let refused = reply.err().map(|error| error.quoted().to_string());
                 self.watch_answered(now, request, refused.as_deref(), signals, out);
             }
-            Heard::Notified { method, params } => self.notified(now, method, params, signals),
+            Heard::Notified { method, params } => self.notified(now, method, params, signals, out),
             Heard::Answered { asked: Asked::Call(call), reply } => {
                 let reply = reply.map_err(|error| CallError::Rpc { error });
                 signals.push(Signal::Answered { call, reply });
@@ -127,6 +135,10 @@ impl Server {
                 signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
             }
             Some(Asked::List(list)) => self.relisted(now, list, Err(cause), signals, out),
+            Some(Asked::Listen(request)) => {
+                let why = Refused::Because("its answer is too long".into());
+                self.listened(now, request, Some(why), signals, out);
+            }
             Some(Asked::Watch(request)) => {
                 self.watch_answered(now, request, Some("its answer is too long"), signals, out);
             }
@@ -156,6 +168,9 @@ impl Server {
             Asked::Discover => self.discovered(now, Ok(Ok(Json::new("null"))), signals, out),
             Asked::List(list) => {
                 self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
+            }
+            Asked::Listen(request) => {
+                self.listened(now, request, Some(Refused::Because(message)), signals, out);
             }
             Asked::Watch(request) => {
                 self.watch_answered(now, request, Some(&message), signals, out);
@@ -188,6 +203,10 @@ impl Server {
             }
             Asked::List(list) => {
                 self.relisted(now, list, Err(Cause::Http { failure }), signals, out);
+            }
+            Asked::Listen(request) => {
+                let why = Refused::Because(failure.to_string());
+                self.listened(now, request, Some(why), signals, out);
             }
             Asked::Watch(request) => {
                 let why = failure.to_string();
@@ -389,7 +408,7 @@ impl Tools {
     pub(super) fn schema(&self, tool: &str) -> Option<&Json> {
         let at = self.by_name.binary_search_by_key(&Some(tool), |at| name_at(&self.list, *at));
         let at = self.by_name.get(at.ok()?)?;
-        Some(&self.list.get(*at as usize)?.input_schema)
+        Some(&self.list.get(*at)?.input_schema)
     }
 
     /// Whether there is a tool with this name.

@@ -5,6 +5,7 @@
 //! survives the connection (D34).
 
 mod followed;
+mod told;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -22,6 +23,7 @@ use crate::wire::dialect::Era;
 use crate::wire::mcp::{self, Initialized, List, PromptDef, ResourceDef, TemplateDef, ToolDef};
 
 use super::channel::Step;
+use super::listen::Listen;
 use super::listing::Listing;
 use super::refresh::{Burst, Fired, ListChanged, Refresh};
 use super::talk::Talk;
@@ -47,6 +49,10 @@ pub(super) struct Live {
     /// Only of a server that declares them.
     resources: Option<Box<Resources>>,
     prompts: Option<Box<Prompts>>,
+    /// What it tells of by itself, where there is no handshake.
+    listen: Option<Box<Listen>>,
+    /// Whether changes of what resources hold are to be told, there.
+    watching: bool,
 }
 
 /// A list that is followed: when it is asked for, and its pages so far.
@@ -103,7 +109,10 @@ impl Live {
         });
         let prompts = self.prompts.as_ref();
         let prompts = prompts.and_then(|prompts| prompts.following.refresh.deadline());
-        Deadline::earlier(self.tools.refresh.deadline(), Deadline::earlier(resources, prompts))
+        let listen = self.listen.as_ref().and_then(|listen| listen.deadline());
+        [self.tools.refresh.deadline(), resources, prompts, listen]
+            .into_iter()
+            .fold(None, Deadline::earlier)
     }
 
     fn refresh(&mut self, list: List) -> Option<&mut Refresh> {
@@ -143,7 +152,8 @@ impl Live {
     pub(super) fn digest(&self, now: Timestamp, state: &mut impl core::hash::Hasher) {
         use core::hash::Hash as _;
         self.tools.refresh.digest(now, state);
-        (&self.tools.listing, self.calls_wait).hash(state);
+        (&self.tools.listing, self.calls_wait, self.watching).hash(state);
+        self.listen.iter().for_each(|listen| listen.digest(now, state));
         if let Some(resources) = &self.resources {
             resources.following.refresh.digest(now, state);
             (&resources.following.listing, &resources.templates, &resources.failed).hash(state);
@@ -163,11 +173,12 @@ impl Server {
     /// of resources are followed.
     pub fn load_extras(&mut self, now: Timestamp, watching: bool, out: &mut Outbox) {
         let loads = self.setting.extras == Extras::Load;
-        let Some(hello) = self.hello().filter(|_| loads) else { return };
-        let (has_resources, has_prompts) = (hello.resources, hello.prompts);
+        let Some(hello) = self.hello() else { return };
+        let (has_resources, has_prompts) = (loads && hello.resources, loads && hello.prompts);
         // Without a handshake they are followed in another way.
         let subscribes = hello.resources_subscribe && self.era() == Some(Era::Legacy);
         let watch = subscribes.then(|| Watch::new(watching));
+        let wanted = self.listens_for();
         self.talk(now, &mut Vec::new(), out, |live, _, talk| {
             if has_resources {
                 live.resources = Some(Box::new(Resources { watch, ..Resources::default() }));
@@ -177,6 +188,8 @@ impl Server {
                 live.prompts = Some(Box::default());
                 live.ask(List::Prompts, talk);
             }
+            live.watching = watching;
+            live.listen(wanted, talk);
         });
     }
 
@@ -195,11 +208,14 @@ impl Server {
     /// Follows changes of its resources from here on, or no more.
     pub fn watch(&mut self, now: Timestamp, on: bool, out: &mut Outbox) -> Vec<Signal> {
         let mut signals = Vec::new();
+        let subscribes = self.hello().is_some_and(|hello| hello.resources_subscribe);
         self.talk(now, &mut signals, out, |live, _, talk| {
             if let Some(Resources { watch: Some(watch), offer, .. }) = live.resources.as_deref_mut()
             {
                 watch.switch(on, &offer.resources, talk);
             }
+            live.watching = on;
+            live.listen_for_contents(subscribes, talk);
         });
         signals
     }
@@ -207,6 +223,9 @@ impl Server {
     /// The addresses of the resources whose changes are followed, in order (G51).
     #[must_use]
     pub fn subscriptions(&self) -> Vec<String> {
+        if let Some(listen) = self.live().and_then(|live| live.listen.as_ref()) {
+            return listen.contents();
+        }
         let resources = self.live().and_then(|live| live.resources.as_ref());
         watch::recorded(resources.and_then(|resources| resources.watch.as_ref()))
     }
@@ -234,12 +253,20 @@ impl Server {
         method: String,
         params: Option<Json>,
         signals: &mut Vec<Signal>,
+        out: &mut Outbox,
     ) {
+        if method == mcp::ACKNOWLEDGED && self.era() == Some(Era::Modern) {
+            return params.iter().for_each(|params| self.acknowledged(now, params, signals, out));
+        }
         if method == mcp::RESOURCE_UPDATED {
             // What nobody follows, or no more, concerns nobody.
             let watch = self.live().and_then(|live| live.resources.as_ref()?.watch.as_ref());
             let uri = params.and_then(|params| mcp::read_updated(params.as_str()));
-            let followed = uri.filter(|uri| watch.is_some_and(|watch| watch.is_recorded(uri)));
+            let listen = self.live().and_then(|live| live.listen.as_ref());
+            let followed = uri.filter(|uri| {
+                watch.is_some_and(|watch| watch.is_recorded(uri))
+                    || listen.is_some_and(|listen| listen.is_told(uri))
+            });
             return signals.extend(followed.map(Signal::Updated));
         }
         let list = match method.as_str() {
@@ -297,6 +324,7 @@ impl Server {
         signals: &mut Vec<Signal>,
         out: &mut Outbox,
     ) {
+        let subscribes = self.hello().is_some_and(|hello| hello.resources_subscribe);
         self.talk(now, signals, out, |live, tools, talk| match list {
             List::Tools => {
                 live.tools_answered(reply, tools, talk);
@@ -306,6 +334,7 @@ impl Server {
                 if let Some(resources) = &mut live.resources {
                     resources.answered(list, reply, talk);
                 }
+                live.listen_for_contents(subscribes, talk);
             }
             List::Prompts => {
                 if let Some(prompts) = &mut live.prompts {
@@ -355,6 +384,9 @@ impl Server {
             }
             if let Some(watch) = live.resources.as_mut().and_then(|all| all.watch.as_mut()) {
                 watch.fire(now, talk);
+            }
+            if let Some(listen) = &mut live.listen {
+                listen.fire(now, talk);
             }
         });
     }

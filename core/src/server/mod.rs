@@ -23,6 +23,7 @@ mod channel;
 mod era;
 mod exchanges;
 mod greeting;
+mod listen;
 mod listing;
 pub mod live;
 pub mod refresh;

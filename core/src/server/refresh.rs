@@ -47,7 +47,7 @@ impl Default for ListChanged {
 
 impl ListChanged {
     /// The pause after so many failures in a row, if there is another try.
-    fn pause(&self, failures: usize) -> Option<u64> {
+    pub(super) fn pause(&self, failures: usize) -> Option<u64> {
         match self {
             Self::Ignore => None,
             Self::Refresh { retry_ms, .. } => retry_ms.get(failures.checked_sub(1)?).copied(),

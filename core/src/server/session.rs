@@ -42,6 +42,8 @@ pub enum Asked {
     List(List),
     /// To be told of changes of a resource, or no more; the number of the request.
     Watch(u64),
+    /// To be told of changes, until it is over; the number of the request.
+    Listen(u64),
     /// A tool call.
     Call(CallId),
 }
@@ -369,7 +371,11 @@ impl Session {
                     newest_call.map(|newest| newest.number() - call.number()).hash(state);
                 }
                 Asked::List(list) => list.hash(state),
-                Asked::Watch(_) | Asked::Initialize | Asked::Discover | Asked::ListTools => {}
+                Asked::Watch(_)
+                | Asked::Listen(_)
+                | Asked::Initialize
+                | Asked::Discover
+                | Asked::ListTools => {}
             }
         }
         for (request, progress) in &self.last_progress {

@@ -18,6 +18,7 @@ mod hidden;
 mod inquiries;
 mod jobs;
 mod list;
+mod listen;
 mod meta;
 mod mirror;
 mod prompts;
@@ -34,6 +35,7 @@ pub use hidden::{hidden, hidden_in};
 pub use inquiries::{read_cancelled, read_inquiry, reply};
 pub use jobs::{Aim, Job, Round};
 pub use list::{List, Page, list_params};
+pub use listen::{Changes, read_acknowledged};
 pub use meta::{Meta, ResultType, request, required_capabilities};
 pub use mirror::{check_mirrors, mirrors};
 pub use prompts::{PromptDef, read_prompts_page};
@@ -47,6 +49,10 @@ pub use tools::{ToolDef, encode_tools, read_tools, read_tools_page};
 pub const INITIALIZE: &str = "initialize";
 /// Which revisions do you speak, and who are you? Where there is no handshake.
 pub const DISCOVER: &str = "server/discover";
+/// Tell us of these changes, as long as this request is open.
+pub const LISTEN: &str = "subscriptions/listen";
+/// What of that the server tells of.
+pub const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 /// We are ready; goes out once the answer to [`INITIALIZE`] was accepted.
 pub const INITIALIZED: &str = "notifications/initialized";
 /// Are you there?

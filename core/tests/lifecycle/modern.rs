@@ -217,3 +217,95 @@ fn headers_say_what_a_tool_wants_in_them_and_a_tool_for_which_they_cannot_is_lef
     play.start().opened(0).answers(0, 1, DISCOVERED).answers(0, 2, &tools);
     assert_eq!(play.tools().len(), 2, "a process has no headers");
 }
+
+const TELLING: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}}}"#;
+const FILES: &str = r#"{"resources":[{"uri":"file:///a","name":"a"}]}"#;
+const NO_TEMPLATES: &str = r#"{"resourceTemplates":[]}"#;
+
+fn acknowledged(id: u64, changes: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{changes}}}}}"#
+    )
+}
+
+const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+/// A remote one that listens by x4, request 5; the next exchange is x5, the next request 6.
+fn listening() -> Play {
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, TELLING).result(1, 2, ECHO);
+    assert_eq!(play.orders().last().unwrap().short(), "x3 POST subscriptions/listen");
+    play.result(2, 3, FILES).result(4, 5, NO_TEMPLATES).take_commands();
+    play.head(3, 200, EVENTS).body(3, &event(&acknowledged(4, r#"{"toolsListChanged":true}"#)));
+    play
+}
+
+/// C-SUB-01 to C-SUB-03, C-SUB-08, C-TOOL-10.
+#[test]
+fn what_a_server_declares_is_listened_for_and_heeded() {
+    let mut play = listening();
+    play.body(3, &event(TOOLS_CHANGED)).sleep(300);
+    assert_eq!(play.ordered(), ["x5 POST tools/list"]);
+    let mut play = process();
+    play.sleep(60_000);
+    assert_eq!(play.asked(), Vec::<String>::new(), "it declares nothing");
+}
+
+/// C-SUB-07: and what may have been missed is read again.
+#[test]
+fn a_subscription_that_is_lost_is_made_again_and_what_was_missed_is_read() {
+    let mut play = listening();
+    play.end_on(0, 3, cut()).sleep(999);
+    assert_eq!(play.ordered(), Vec::<String>::new());
+    play.sleep(1_000);
+    assert_eq!(play.ordered(), ["x5 POST subscriptions/listen"]);
+    play.head(5, 200, EVENTS).body(5, &event(&acknowledged(6, r#"{"toolsListChanged":true}"#)));
+    play.sleep(1_300);
+    assert_eq!(play.ordered(), ["x6 POST tools/list", "x7 POST resources/list"]);
+}
+
+/// C-SUB-10.
+#[test]
+fn a_server_without_subscriptions_is_left_alone() {
+    let mut play = Play::web_with(r#""protocol":"modern""#);
+    play.result(0, 1, TELLING).result(1, 2, ECHO).result(2, 3, FILES);
+    play.whole(3, 404, &error(4, -32601, "null")).result(4, 5, NO_TEMPLATES).take_commands();
+    play.sleep(600_000);
+    assert_eq!((play.ordered(), play.problems()), (vec![], vec![]));
+}
+
+/// C-SUB-05, C-SUB-10, G51: another wish is another subscription, and then the old one ends.
+#[test]
+fn resources_that_are_watched_are_listened_for() {
+    let mut play = listening();
+    play.host(Request::Watch { on: true });
+    let orders = play.orders();
+    assert_eq!(orders[0].short(), "x5 POST subscriptions/listen");
+    assert_eq!(orders[0].params()["notifications"]["resourceSubscriptions"][0], "file:///a");
+    let both = r#"{"toolsListChanged":true,"resourceSubscriptions":["file:///a","file:///z"]}"#;
+    play.head(5, 200, EVENTS).body(5, &event(&acknowledged(6, both)));
+    assert_eq!(play.ordered(), ["abort x3"]);
+    assert_eq!(play.runtime.status().servers[0].subscriptions, ["file:///a"]);
+    let updated = |uri: &str| {
+        event(&format!(
+            r#"{{"method":"notifications/resources/updated","params":{{"uri":"{uri}"}}}}"#
+        ))
+    };
+    play.events.clear();
+    play.body(5, &updated("file:///z")).body(5, &updated("file:///a"));
+    assert!(matches!(&play.events[..], [Event::ResourceUpdated { uri, .. }] if uri == "file:///a"));
+}
+
+/// C-SUB-05, C-SUB-06, C-CANC-08: over pipes by number.
+#[test]
+fn a_process_ends_a_subscription_in_words() {
+    let mut play = Play::new(r#"{"mcpServers":{"a":{"command":"a","protocol":"modern"}}}"#);
+    let tells = TELLING.replace(r#","resources":{"subscribe":true}"#, "");
+    play.start().opened(0).answers(0, 1, &tells).answers(0, 2, ECHO).take_commands();
+    play.says(0, &acknowledged(3, r#"{"toolsListChanged":true}"#)).says(0, TOOLS_CHANGED);
+    play.sleep(300);
+    assert_eq!(play.asked(), ["4 tools/list"]);
+    play.answers(0, 4, ECHO);
+    play.says(0, r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#).sleep(1_300);
+    assert_eq!(play.asked(), ["5 subscriptions/listen"]);
+}

@@ -49,6 +49,8 @@ impl Peer {
             "resources/read" | "prompts/get" => (script.delays.call, self.fetch(method, params)),
             _ => match Kind::of(method) {
                 Some(kind) => (script.delays.list, self.list(script, kind, key, params)),
+                // It has nothing to tell of by itself (C-SUB-10).
+                None if method == "subscriptions/listen" => (0, error(-32601, "Method not found")),
                 None => {
                     self.breach(format!("{method}, which does not exist without a handshake"));
                     (0, error(-32601, "Method not found"))

@@ -9,7 +9,7 @@ use crate::bytes::Json;
 use crate::id::CallId;
 use crate::wire::dialect::{Era, Revision};
 use crate::wire::http::labels;
-use crate::wire::mcp::{self, Job, List, Meta};
+use crate::wire::mcp::{self, Changes, Job, List, Meta};
 use crate::wire::rpc;
 
 use super::super::channel::{Close, Kind, Outgoing, Step};
@@ -109,6 +109,15 @@ impl Session {
         let id = self.next_id();
         self.asked.insert(id, Asked::Watch(id));
         let question = Question { method, params: mcp::uri_params(uri), name: None };
+        self.put(id, &question, step);
+        id
+    }
+
+    /// Asks to be told of changes; the number of the request.
+    pub(in super::super) fn listen(&mut self, changes: &Changes, step: &mut Step<'_>) -> u64 {
+        let id = self.next_id();
+        self.asked.insert(id, Asked::Listen(id));
+        let question = Question { method: mcp::LISTEN, params: changes.params(), name: None };
         self.put(id, &question, step);
         id
     }

@@ -164,6 +164,17 @@ impl Session {
         match method.as_str() {
             mcp::LOG => heard.extend(params.map(Heard::Logged)),
             mcp::PROGRESS => heard.extend(params.and_then(|params| self.progressed(params))),
+            // C-CANC-08: of what is asked of a server only this can be called off by it.
+            mcp::CANCELLED if self.era() == Some(Era::Modern) => {
+                let id = params.and_then(|params| mcp::read_cancelled(&params));
+                let request = id.and_then(|id| self.number(&id));
+                if let Some(request) = request
+                    && let Some(asked @ Asked::Listen(_)) = self.asked.get(&request).copied()
+                {
+                    self.take(request);
+                    heard.push(Heard::Answered { asked, reply: Ok(Json::new("{}")) });
+                }
+            }
             mcp::CANCELLED => heard.extend(params.and_then(|params| self.withdrawn(&params))),
             _ => heard.push(Heard::Notified { method, params }),
         }
