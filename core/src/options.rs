@@ -15,6 +15,7 @@ use crate::id::ServerName;
 use crate::inquiry::Services;
 use crate::limits::Limits;
 use crate::wire::dialect::Revision;
+use crate::wire::mcp::LogLevel;
 
 /// The options of one runtime.
 #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, PartialEq, Serialize)]
@@ -49,6 +50,10 @@ pub struct Options {
     /// try out what a server does in another one. It may still answer with any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offered: Option<Revision>,
+    /// From which level on servers tell what they log; absent: as each of them likes where there is a
+    /// handshake, and nothing where there is none (C-LOG-02, C-LOG-03).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_level: Option<LogLevel>,
     /// What to do where the documents and the field disagree.
     pub policy: Policy,
     /// The bounds.

@@ -54,6 +54,7 @@ impl Runtime {
             client_name: options.client_name,
             client_version: options.client_version,
             offered: offered(options.offered),
+            log_level: options.log_level,
             cwd: options.cwd,
             services: options.services,
             limits: options.limits,

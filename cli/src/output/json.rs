@@ -10,6 +10,7 @@ use tidegate_core::error::Problem;
 use tidegate_core::hub::status::{ServerStatus, Status};
 use tidegate_core::timeline::steers;
 use tidegate_core::tools::catalog::{Tool, ToolState};
+use tidegate_core::wire::dialect::Revision;
 
 use super::{servers, tools};
 
@@ -172,8 +173,7 @@ fn server<'a>(
             path: &source.path,
             line: Some(source.line).filter(|line| *line > 0),
         },
-        // Every revision this version speaks begins with a handshake.
-        era: server.revision.as_ref().map(|_| "legacy"),
+        era: server.revision.as_deref().and_then(Revision::parse).map(|it| it.era().as_str()),
         revision: server.revision.as_deref(),
         connect_ms: server.connect_ms,
         failed_ms: failure.map(|failure| failure.after_ms),

@@ -143,10 +143,14 @@ impl Server {
             return self.give_up_here(now, cause, signals, out);
         };
         let lists_tools = hello.tools;
+        let level = self.setting.log_level.filter(|_| hello.logging);
         self.hello = Some(Held::new(hello));
         signals.push(Signal::Greeted);
         let mut step = Step { now, setting: &self.setting, out };
         self.session.initialized(revision, lists_tools, &mut step);
+        if let Some(level) = level {
+            self.session.set_level(level, &mut step);
+        }
         self.known(now, lists_tools, signals);
     }
 

@@ -63,6 +63,7 @@ impl Server {
             Heard::Answered { asked: Asked::List(list), reply } => {
                 self.relisted(now, list, Ok(reply), signals, out);
             }
+            Heard::Answered { asked: Asked::SetLevel, .. } => {}
             Heard::Answered { asked: Asked::Listen(request), reply } => {
                 let refused = reply.err().map(|error| match error.code {
                     mcp::METHOD_NOT_FOUND => Refused::Unknown,
@@ -135,6 +136,7 @@ impl Server {
                 signals.push(Signal::Answered { call, reply: Err(CallError::TooLarge { limit }) });
             }
             Some(Asked::List(list)) => self.relisted(now, list, Err(cause), signals, out),
+            Some(Asked::SetLevel) => {}
             Some(Asked::Listen(request)) => {
                 let why = Refused::Because("its answer is too long".into());
                 self.listened(now, request, Some(why), signals, out);
@@ -169,6 +171,7 @@ impl Server {
             Asked::List(list) => {
                 self.relisted(now, list, Err(Cause::Shape { message }), signals, out);
             }
+            Asked::SetLevel => {}
             Asked::Listen(request) => {
                 self.listened(now, request, Some(Refused::Because(message)), signals, out);
             }
@@ -204,6 +207,7 @@ impl Server {
             Asked::List(list) => {
                 self.relisted(now, list, Err(Cause::Http { failure }), signals, out);
             }
+            Asked::SetLevel => {}
             Asked::Listen(request) => {
                 let why = Refused::Because(failure.to_string());
                 self.listened(now, request, Some(why), signals, out);

@@ -49,7 +49,7 @@ use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::time::{Deadline, Timestamp};
 use crate::wire::dialect::{Era, Revision};
-use crate::wire::mcp::{Aim, Initialized, Job, ToolDef};
+use crate::wire::mcp::{Aim, Initialized, Job, LogLevel, ToolDef};
 use crate::wire::rpc::Id;
 
 use channel::Step;
@@ -73,6 +73,8 @@ pub struct Setting {
     pub client_version: String,
     /// The revision that a handshake offers first.
     pub offered: Revision,
+    /// From which level on servers tell what they log, if they are told.
+    pub log_level: Option<LogLevel>,
     /// The project, told to servers that ask for roots.
     pub cwd: String,
     /// What the host does for servers: so much is declared to them.

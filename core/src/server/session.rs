@@ -42,6 +42,8 @@ pub enum Asked {
     List(List),
     /// To be told of changes of a resource, or no more; the number of the request.
     Watch(u64),
+    /// What is logged.
+    SetLevel,
     /// To be told of changes, until it is over; the number of the request.
     Listen(u64),
     /// A tool call.
@@ -372,6 +374,7 @@ impl Session {
                 }
                 Asked::List(list) => list.hash(state),
                 Asked::Watch(_)
+                | Asked::SetLevel
                 | Asked::Listen(_)
                 | Asked::Initialize
                 | Asked::Discover

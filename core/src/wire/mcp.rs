@@ -19,6 +19,7 @@ mod inquiries;
 mod jobs;
 mod list;
 mod listen;
+mod log;
 mod meta;
 mod mirror;
 mod prompts;
@@ -36,6 +37,7 @@ pub use inquiries::{read_cancelled, read_inquiry, reply};
 pub use jobs::{Aim, Job, Round};
 pub use list::{List, Page, list_params};
 pub use listen::{Changes, read_acknowledged};
+pub use log::LogLevel;
 pub use meta::{Meta, ResultType, request, required_capabilities};
 pub use mirror::{check_mirrors, mirrors};
 pub use prompts::{PromptDef, read_prompts_page};
@@ -89,6 +91,8 @@ pub const PROMPTS_LIST_CHANGED: &str = "notifications/prompts/list_changed";
 pub const CANCELLED: &str = "notifications/cancelled";
 /// A request is under way.
 pub const PROGRESS: &str = "notifications/progress";
+/// How much is logged.
+pub const SET_LEVEL: &str = "logging/setLevel";
 /// A log entry.
 pub const LOG: &str = "notifications/message";
 /// The server asks which directories we work in.

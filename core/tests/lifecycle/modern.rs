@@ -1,12 +1,15 @@
 //! Servers without a handshake, once they are known to be that.
 
+use tidegate_core::config::Source;
 use tidegate_core::error::{CallError, Category};
 use tidegate_core::event::{Event, Outcome, ServerState};
 use tidegate_core::id::CallId;
 use tidegate_core::input::Request;
+use tidegate_core::options::Options;
+use tidegate_core::wire::mcp::LogLevel;
 
 use crate::eras::DISCOVERED;
-use crate::play::{ECHO, Play, one};
+use crate::play::{ECHO, HELLO, Play, one};
 use crate::web::{EVENTS, cut, event};
 
 const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
@@ -40,6 +43,28 @@ fn failed(play: &Play, call: u64) -> &CallError {
         Some(Outcome::Failed(error)) => error,
         other => panic!("{other:?}"),
     }
+}
+
+/// C-LOG-02, C-LOG-03.
+#[test]
+fn servers_are_told_how_much_to_log_in_the_way_of_their_era() {
+    let with = |protocol: &str| {
+        let config =
+            format!(r#"{{"mcpServers":{{"a":{{"command":"a","protocol":"{protocol}"}}}}}}"#);
+        let mut options = Options::new("/project", vec![Source::inline("test", &config)]);
+        options.log_level = Some(LogLevel::Warning);
+        Play::with(options)
+    };
+    let mut play = with("modern");
+    play.start().opened(0).answers(0, 1, DISCOVERED).answers(0, 2, ECHO).call(1, "a", "echo");
+    let sent = play.sent();
+    assert!(sent.lines().all(|it| it.contains(r#""io.modelcontextprotocol/logLevel":"warning""#)));
+    let mut play = with("legacy");
+    let logs = HELLO.replace(r#""tools":{}"#, r#""tools":{},"logging":{}"#);
+    play.start().opened(0).answers(0, 1, &logs);
+    assert_eq!(play.asked().last().map(String::as_str), Some("3 logging/setLevel"));
+    play.refuses(0, 3, -32603).answers(0, 2, ECHO);
+    assert_eq!(play.state("a"), ServerState::Connected);
 }
 
 /// C-CANC-02, T-18: breaking off is how a call is called off, and nothing else is said.

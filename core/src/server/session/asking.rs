@@ -9,7 +9,7 @@ use crate::bytes::Json;
 use crate::id::CallId;
 use crate::wire::dialect::{Era, Revision};
 use crate::wire::http::labels;
-use crate::wire::mcp::{self, Changes, Job, List, Meta};
+use crate::wire::mcp::{self, Changes, Job, List, LogLevel, Meta};
 use crate::wire::rpc;
 
 use super::super::channel::{Close, Kind, Outgoing, Step};
@@ -41,7 +41,8 @@ impl Session {
     fn speak(&mut self, revision: Revision, step: &Step<'_>) {
         let who = (&*step.setting.client_name, &*step.setting.client_version);
         let capabilities = mcp::capabilities(revision, &step.setting.services);
-        self.meta = Meta::modern(revision, &capabilities, who, None);
+        let level = step.setting.log_level.map(LogLevel::as_str);
+        self.meta = Meta::modern(revision, &capabilities, who, level);
         self.channel.turn(Some(revision));
     }
 
@@ -111,6 +112,14 @@ impl Session {
         let question = Question { method, params: mcp::uri_params(uri), name: None };
         self.put(id, &question, step);
         id
+    }
+
+    /// Says from which level on the server is to tell what it logs, once for the whole connection;
+    /// whatever it answers (C-LOG-02).
+    pub(in super::super) fn set_level(&mut self, level: LogLevel, step: &mut Step<'_>) {
+        let params = alloc::format!("{{\"level\":\"{level}\"}}");
+        let question = Question { method: mcp::SET_LEVEL, params, name: None };
+        self.request(Asked::SetLevel, question, step);
     }
 
     /// Asks to be told of changes; the number of the request.
