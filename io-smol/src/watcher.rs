@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use notify::event::AccessKind;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tidegate_core::input::Fact;
 
@@ -47,8 +48,16 @@ impl Watcher {
     fn try_start(paths: Vec<String>, inbox: Arc<Inbox>) -> io::Result<Self> {
         let (news, heard) = sync_channel(EVENTS_MAX);
         let tell = news.clone();
-        // Nobody listens any more once watching has ended.
-        let handler = move |event| drop(tell.send(News::Event(event)));
+        let handler = move |event: notify::Result<notify::Event>| {
+            // Every program that starts opens files in `/etc`; the library asks for that, too.
+            let opened = |event: &notify::Event| {
+                matches!(event.kind, EventKind::Access(AccessKind::Open(_)))
+            };
+            if !event.as_ref().is_ok_and(opened) {
+                // Nobody listens any more once watching has ended.
+                drop(tell.send(News::Event(event)));
+            }
+        };
         let system = notify::recommended_watcher(handler).map_err(io::Error::other)?;
         let mut folders = Folders {
             paths: paths.into_iter().map(PathBuf::from).collect(),

@@ -95,10 +95,13 @@ pub(crate) fn run(global: &Global) -> Result<Exit, Trouble> {
 
 /// What the files say wrongly, then what keeps each server from running.
 fn findings(files: &Files, granted: &BTreeSet<Approval>) -> Vec<Finding> {
+    // Two tools may look into one folder.
+    let mut said = BTreeSet::new();
     let told = files
         .resolved
         .problems
         .iter()
+        .filter(|it| said.insert((&it.file, it.line, it.column, &it.message)))
         .map(|problem| Finding { problem: problem.clone(), mend: mend(problem).map(String::from) });
     let servers = files.resolved.definitions.iter();
     let runs = |it: &&Definition| it.enabled && !files.resolved.forbidden.contains_key(&it.name);

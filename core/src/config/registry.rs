@@ -51,6 +51,11 @@ pub(super) fn read(
             report.warning(about, Category::InvalidField, message);
             continue;
         };
+        for line in installs.iter().filter_map(misplaced) {
+            let message = format!("{:?}: \"installPath\" should be an absolute path", &*plugin.key);
+            let about = About { line: Some(line), ..About::default() };
+            report.warning(about, Category::InvalidField, message);
+        }
         let name = plugin.key.split('@').next().unwrap_or_default();
         let installed =
             installs.iter().filter_map(|install| files_of(name, install, source, project));
@@ -63,6 +68,14 @@ pub(super) fn read(
         files.truncate(FILES_MAX);
     }
     files
+}
+
+/// The line of an install that leads nowhere.
+fn misplaced(install: &Node<'_>) -> Option<u32> {
+    let Value::Map(members) = &install.value else { return Some(install.line) };
+    let path = last(members, "installPath")?;
+    let leads = matches!(&path.node.value, Value::Text(path) if is_absolute(&&**path));
+    (!leads).then_some(path.line)
 }
 
 /// The file of the servers of a plugin, and its manifest.
@@ -141,5 +154,17 @@ mod tests {
             read(&registry(), TEXT.as_bytes()).further
         );
         assert!(!String::from_utf8_lossy(&redacted).contains("SECRET"));
+    }
+
+    #[test]
+    fn an_install_that_leads_nowhere_is_told_of_and_the_others_count() {
+        let text = r#"{"plugins":{"p@m":[{"installPath":"plug"},
+            {"installPath":7},null,{"installPath":"/p"}]}}"#;
+        let reading = read(&registry(), text.as_bytes());
+        assert_eq!(reading.further.len(), 2);
+        let lines: Vec<_> = reading.problems.iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [Some(1), Some(2), Some(2)]);
+        let said = "\"p@m\": \"installPath\" should be an absolute path";
+        assert!(reading.problems.iter().all(|problem| problem.message == said));
     }
 }
