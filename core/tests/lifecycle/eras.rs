@@ -1,6 +1,6 @@
 //! Which era a server speaks: protocol.md 1.1 to 1.4, row by row.
 
-use tidegate_core::error::{Cause, Exit, Failure, Stage};
+use tidegate_core::error::{Cause, ExchangeError, ExchangeFault, Exit, Failure, Sent, Stage};
 use tidegate_core::event::ServerState;
 
 use crate::play::{ECHO, HELLO, Play, one};
@@ -145,6 +145,23 @@ fn an_old_server_is_found_behind_both_others() {
     assert_eq!(play.ordered(), ["x2 GET"]);
     play.head(2, 200, EVENTS).body(2, "event: endpoint\ndata: /m\n\n");
     assert_eq!(play.ordered(), ["x3 POST /m initialize"]);
+}
+
+/// C-VER-13: some servers hang up after their refusal and do not say so, which is found out by
+/// what is asked next.
+#[test]
+fn a_server_that_hangs_up_after_its_refusal_is_asked_for_a_handshake_once_more() {
+    let cut = || Err(ExchangeError { fault: ExchangeFault::CutHead, sent: Sent::Perhaps });
+    let mut play = asked();
+    play.head(0, 404, "text/html").end(0).end_on(0, 1, cut());
+    assert_eq!(play.ordered(), ["x1 POST initialize", "x2 POST initialize"]);
+    play.result(2, 2, HELLO);
+    assert_eq!(play.ordered(), ["x3 POST notifications/initialized", "x4 GET"]);
+    let mut play = asked();
+    play.head(0, 404, "text/html").end(0).end_on(0, 1, cut()).take_commands();
+    play.end_on(0, 2, cut());
+    assert!(play.ordered().is_empty());
+    assert_eq!(failure(&play).stage, Stage::Initialize);
 }
 
 /// C-VER-18.

@@ -108,6 +108,7 @@ impl Http {
         let unreachable =
             matches!(error.fault, ExchangeFault::Connect { .. } | ExchangeFault::TimedOut { .. });
         let foreign = matches!(error.fault, ExchangeFault::ForeignOrigin { .. });
+        let cut = error.fault == ExchangeFault::CutHead;
         let repeats = step.setting.limits.http_repeats;
         match &exchange.role {
             Role::Listen { .. } | Role::Resume { .. }
@@ -118,8 +119,13 @@ impl Http {
                 self.schedule(exchange, until, step);
                 return Vec::new();
             }
-            Role::Post { .. }
-                if unsent && !unreachable && !foreign && exchange.thread.failed == 0 =>
+            // Some servers hang up after they refused the first question and do not say so. To ask
+            // for a handshake twice does no harm, and no number of this session was used.
+            Role::Post { kind, .. }
+                if (unsent || (matches!(kind, Kind::Initialize(_)) && cut))
+                    && !unreachable
+                    && !foreign
+                    && exchange.thread.failed == 0 =>
             {
                 exchange.thread.failed = 1;
                 self.schedule(exchange, step.now, step);
