@@ -125,6 +125,11 @@ async fn advice(session: &Session, found: &Found, error: &CallError) -> Vec<Stri
                 owner.unwrap_or_default(),
             )]
         }
+        (CallError::Http { .. } | CallError::Shape { .. }, Some(server)) => vec![format!(
+            "\"{}\" of server \"{}\" gave no answer that can be used",
+            visible::one_line(found.tool()),
+            visible::one_line(server),
+        )],
         _ => Vec::new(),
     }
 }

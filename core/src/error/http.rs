@@ -115,6 +115,12 @@ impl fmt::Display for HttpFailure {
             Self::Exchange(error) => error.fmt(f),
             Self::Status { status, excerpt } => {
                 write!(f, "HTTP {status}")?;
+                if *status == 401 {
+                    f.write_str(
+                        ", it wants to know who asks; a token goes into \"headers\" in its \
+                         definition, as \"Authorization\"",
+                    )?;
+                }
                 if excerpt.is_empty() { Ok(()) } else { write!(f, ": {excerpt}") }
             }
             Self::Elsewhere { status, location } if location.is_empty() => {
@@ -148,5 +154,19 @@ impl fmt::Display for HttpFailure {
                 write!(f, "{first}; the transport before streamable HTTP fails too: {second}")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn who_has_to_say_who_he_is_hears_where() {
+        let told = |status| HttpFailure::status(status, "no").to_string();
+        assert_eq!(told(403), "HTTP 403: no");
+        assert!(told(401).contains("\"Authorization\"") && told(401).ends_with(": no"));
     }
 }
