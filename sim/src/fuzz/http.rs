@@ -75,7 +75,8 @@ pub fn http_head(data: &[u8]) {
 }
 
 /// What a server says by itself leads to the same orders and news however it is cut (G44). News
-/// of states is told once for all that came together, so that it is the last state that counts.
+/// of states is told once for all that came together, so that it is the last state that counts;
+/// what the catalogue has to complain of is found then too, so that problems count in any order.
 ///
 /// # Panics
 /// If it does not.
@@ -120,8 +121,15 @@ fn told(stream: &[u8], places: &[usize]) -> Vec<String> {
         )
     };
     let news = std::iter::from_fn(|| runtime.poll_event()).filter(|event| !is_of_a_state(event));
-    told.extend(news.map(|event| format!("{event:?}")));
-    told.push(format!("{:?}", runtime.status()));
+    let is_problem = |event: &event::Event| matches!(event, event::Event::ProblemFound(_));
+    let (problems, others): (Vec<_>, Vec<_>) = news.partition(is_problem);
+    let mut problems: Vec<String> = problems.iter().map(|event| format!("{event:?}")).collect();
+    problems.sort();
+    told.extend(others.iter().map(|event| format!("{event:?}")));
+    told.extend(problems);
+    let mut status = runtime.status();
+    status.problems.sort_by_key(|problem| format!("{problem:?}"));
+    told.push(format!("{status:?}"));
     told
 }
 
