@@ -165,10 +165,12 @@ fn parameters(text: &str, veiled: &str, at: usize) -> Vec<Range<usize>> {
     let Some(query) = rest.find('?') else { return found };
     let mut start = at + query + 1;
     for parameter in veiled.get(start..).unwrap_or_default().split(['&', '#']) {
-        if let Some((name, _)) = parameter.split_once('=')
+        if let Some((name, value)) = parameter.split_once('=')
             && names.get(start..start + name.len()).is_some_and(is_telling)
         {
-            found.push(start + name.len() + 1..start + parameter.len());
+            // As for a name and its value elsewhere, so that the longer of two starts with it.
+            let blank = value.len() - value.trim_start().len();
+            found.push(start + name.len() + 1 + blank..start + parameter.len());
         }
         start += parameter.len() + 1;
     }
@@ -342,6 +344,15 @@ mod tests {
         assert_eq!(hide("run x"), "run x");
         let once = hide("run --token abc --key=\"it's\"");
         assert_eq!(in_line(&once, |same| same.into()), once);
+    }
+
+    /// G67: looking again finds what was found.
+    #[test]
+    fn what_is_a_name_and_its_value_and_a_parameter_is_hidden_once() {
+        let text = "x?a: secret = 0.2#=5 & b";
+        let once = in_arguments([text], |_| "<secret 1>".into()).concat();
+        assert_eq!(in_arguments([once.as_str()], |same| same.into()), [once.as_str()]);
+        assert_eq!(once, "x?a: secret = <secret 1>");
     }
 
     #[test]
