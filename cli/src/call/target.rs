@@ -49,7 +49,7 @@ pub(crate) fn split(what: &[String]) -> Result<(Wanted, Option<&str>), String> {
     match what {
         [name] => Ok((exposed(name), None)),
         [name, json] if is_json(json) => Ok((exposed(name), Some(json))),
-        [.., last] if what.len() > 1 && last.contains('=') => Err(format!(
+        [.., last] if what.len() > 1 && last.contains('=') && !is_json(last) => Err(format!(
             "arguments are one JSON object, or --arg {last} for each; {last:?} is neither"
         )),
         [server, tool] => Ok((by_server(server, tool), None)),
@@ -203,7 +203,9 @@ mod tests {
             assert_eq!(words(&["mcp_a_b", json]), Ok((exposed.clone(), Some(json.into()))));
         }
         assert_eq!(words(&["a", "b"]), Ok((tool.clone(), None)));
-        assert_eq!(words(&["a", "b", "-"]), Ok((tool, Some("-".into()))));
+        for json in ["-", "{\"url\": \"http://x/?a=b\"}"] {
+            assert_eq!(words(&["a", "b", json]), Ok((tool.clone(), Some(json.into()))));
+        }
         assert!(words(&[]).is_err());
         for typed in [&["mcp_a_b", "zone=UTC"][..], &["a", "b", "zone=UTC"]] {
             assert!(words(typed).is_err_and(|told| told.contains("--arg zone=UTC")), "{typed:?}");
