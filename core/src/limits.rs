@@ -62,11 +62,9 @@ pub struct Limits {
     pub cache_ms: u64,
     /// How long a server may take to answer `server/discover` before it is asked to `initialize`
     /// instead, in milliseconds; package runners download first. Cheap to get wrong, as a later
-    /// answer still counts (C-VER-20). Default 10 s.
+    /// answer still counts (C-VER-20). Default 10 s; half of what its start may take, if that is
+    /// less, so that there is time for the other question.
     pub probe_ms: u64,
-    /// How long an attempt waits for what the cache remembers of its server's era before its
-    /// first word, in milliseconds. Default 1 s.
-    pub recall_ms: u64,
     /// How long a connection for one HTTP exchange may take to be made, in milliseconds, if that
     /// is less than the server has to start. Default 10 s.
     pub http_connect_ms: u64,
@@ -120,7 +118,6 @@ impl Default for Limits {
             servers: 20_000,
             cache_ms: 30 * 24 * 60 * 60 * 1_000,
             probe_ms: 10_000,
-            recall_ms: 1_000,
             http_connect_ms: 10_000,
             http_head_ms: 30_000,
             http_idle_ms: 30_000,

@@ -25,6 +25,7 @@ use crate::wire::dialect::Revision;
 use crate::wire::lines::{Frame, Lines};
 
 use super::Setting;
+use super::greeting::Patience;
 use http::Http;
 
 /// What everything that is said needs beside its words.
@@ -105,10 +106,12 @@ pub(super) enum Came {
 }
 
 impl Channel {
-    pub(super) fn new(conn: ConnId, speech: Speech, limits: &Limits) -> Self {
+    pub(super) fn new(conn: ConnId, speech: Speech, patience: Patience, limits: &Limits) -> Self {
         match speech {
             Speech::Lines => Self::Stdio(Lines::new(limits.message_bytes)),
-            Speech::Http | Speech::Events => Self::Http(Box::new(Http::new(conn, speech))),
+            Speech::Http | Speech::Events => {
+                Self::Http(Box::new(Http::new(conn, speech, patience)))
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use crate::bytes::Json;
 use crate::config::Protocol;
 use crate::error::{Cause, HttpFailure, RpcError};
 use crate::held::Held;
+use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::quote::Quoted;
 use crate::time::Timestamp;
@@ -19,6 +20,21 @@ use super::channel::{Speech, Step};
 use super::era::{Answer, Decision, Next, Word};
 use super::listing::Listing;
 use super::{Approach, Phase, Server, Signal};
+
+/// How long an attempt waits, in milliseconds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Patience {
+    /// For the server to have started.
+    pub(super) start_ms: u64,
+    /// For an answer to `server/discover` before something else is asked, which needs time too.
+    pub(super) probe_ms: u64,
+}
+
+impl Patience {
+    pub(super) fn new(start_ms: u64, limits: &Limits) -> Self {
+        Self { start_ms, probe_ms: limits.probe_ms.min(start_ms / 2) }
+    }
+}
 
 impl Server {
     /// Says the first word.
@@ -40,7 +56,7 @@ impl Server {
         decision.said(word);
         // C-VER-20: over HTTP the exchange has this limit itself, as it may have to be repeated.
         let waits = decision.has_another() && !self.session.is_remote();
-        *silence = waits.then(|| now.plus(self.setting.limits.probe_ms));
+        *silence = waits.then(|| now.plus(self.patience.probe_ms));
         let mut step = Step { now, setting: &self.setting, out };
         match word {
             Word::Discover(revision) => self.session.discover(revision, &mut step),

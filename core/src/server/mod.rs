@@ -54,6 +54,7 @@ use crate::wire::rpc::Id;
 
 use channel::Step;
 use era::{Decision, Word};
+use greeting::Patience;
 use listing::Listing;
 use live::{Extras, Live};
 use refresh::{Burst, ListChanged};
@@ -114,6 +115,7 @@ pub struct Server {
     conn: ConnId,
     setting: Arc<Setting>,
     timeout_ms: Option<u64>,
+    patience: Patience,
     /// What is tried before anything is known, made when its time has come.
     approach: Approach,
     started: Timestamp,
@@ -206,16 +208,18 @@ impl Server {
         now: Timestamp,
     ) -> Self {
         let timeout_ms = approach.timeout_ms;
-        let deadline = now.plus(timeout_ms.unwrap_or(setting.connect_ms));
+        let start_ms = timeout_ms.unwrap_or(setting.connect_ms);
+        let (deadline, patience) = (now.plus(start_ms), Patience::new(start_ms, &setting.limits));
         Self {
             name: name.clone(),
             conn,
             setting: Arc::clone(setting),
             timeout_ms,
+            patience,
             approach,
             started: now,
             pid: None,
-            session: Session::new(conn, approach.speech, &setting.limits),
+            session: Session::new(conn, approach.speech, patience, &setting.limits),
             hello: None,
             stderr: Tail::new(setting.limits.stderr_tail_bytes),
             phase: Phase::Resolving { deadline },

@@ -3,7 +3,7 @@
 //! Floor 3. Numbers requests from a counter that never repeats (C-RPC-05), matches answers to
 //! requests by number (C-RPC-06), answers the server's own requests (G49) and counts what fits
 //! nowhere (G39, G43). Decides nothing about the server's phase. What is asked, and how, is in
-//! [`asking`]; what is asked once more, in [`again`].
+//! `asking`; what is asked once more, in `again`.
 
 mod again;
 mod asking;
@@ -27,6 +27,7 @@ use crate::wire::mcp::{List, Meta};
 use crate::wire::rpc::Id;
 
 use super::channel::{Came, Channel, Speech, Step};
+use super::greeting::Patience;
 use again::Again;
 
 /// What a request of ours was for.
@@ -157,12 +158,11 @@ pub struct Session {
 
 impl Session {
     /// A conversation in which nothing was said.
-    #[must_use]
-    pub fn new(conn: ConnId, speech: Speech, limits: &Limits) -> Self {
+    pub(super) fn new(conn: ConnId, speech: Speech, patience: Patience, limits: &Limits) -> Self {
         Self {
             conn,
             nesting_max: limits.nesting,
-            channel: Channel::new(conn, speech, limits),
+            channel: Channel::new(conn, speech, patience, limits),
             next: Counter::default(),
             asked: BTreeMap::new(),
             last_progress: BTreeMap::new(),

@@ -189,6 +189,29 @@ fn a_remote_server_that_is_silent_is_asked_for_a_handshake() {
     assert_eq!(play.ordered(), ["abort x0", "x1 POST initialize"]);
 }
 
+/// C-VER-20: a server with little time to start is asked the other question in time as well.
+#[test]
+fn half_of_the_time_to_start_is_left_for_the_other_question() {
+    let mut play = Play::web_with(r#""protocol":"auto","timeout":4000"#);
+    play.take_commands();
+    play.sleep(1_999);
+    assert_eq!(play.ordered(), Vec::<String>::new());
+    play.sleep(2_000);
+    assert_eq!(play.ordered(), ["abort x0", "x1 POST initialize"]);
+}
+
+/// 1.3, 1.4: a server of both eras is spoken to in the newer one, unless its definition says
+/// otherwise.
+#[test]
+fn a_server_of_both_eras_is_spoken_to_in_the_one_that_is_wanted() {
+    let both = r#"["2024-11-05","2025-03-26","2025-06-18","2025-11-25","2026-07-28"]"#;
+    let mut play = asked();
+    play.result(0, 1, &DISCOVERED.replace(r#"["2026-07-28"]"#, both));
+    assert_eq!(play.ordered(), ["x1 POST tools/list"]);
+    let mut play = Play::web_with(r#""protocol":"legacy""#);
+    assert_eq!(play.ordered(), ["x0 POST initialize"]);
+}
+
 /// Design section 5, C-VER-24, C-VER-25, 1.3.
 #[test]
 fn a_process_is_greeted_first_and_asked_without_a_handshake_if_it_refuses() {

@@ -86,7 +86,7 @@ impl Http {
         }
         exchange.stage = if content == Content::Events {
             let events = Box::new(Events::new(step.setting.limits.message_bytes));
-            let until = probes.then(|| step.now.plus(step.setting.limits.probe_ms));
+            let until = probes.then(|| step.now.plus(self.patience.probe_ms));
             Stage::Events { events, until, answered: kind.request().is_none() }
         } else {
             let until = step.now.plus(step.setting.limits.http_idle_ms);
@@ -178,7 +178,7 @@ impl Http {
         let waited_ms = exchange.thread.waited_ms.saturating_add(wait_ms);
         // Whoever waits for it longer than a server may take to start hears why it failed too late.
         let waits_ms = if exchange.request().is_some() { waited_ms } else { wait_ms };
-        if failed >= step.setting.limits.http_repeats || waits_ms > step.setting.connect_ms {
+        if failed >= step.setting.limits.http_repeats || waits_ms > self.patience.start_ms {
             return false;
         }
         if let Some(mut exchange) = self.abort(id, step) {

@@ -95,7 +95,7 @@ impl Http {
             Role::Post { kind, labels, text } => {
                 let limit_ms = match kind {
                     // C-VER-20: whoever is silent then is asked something else.
-                    Kind::Discover(_) => Some(limits.probe_ms),
+                    Kind::Discover(_) => Some(self.patience.probe_ms),
                     Kind::Initialize(_) | Kind::Harmless(_) | Kind::Call(..) => None,
                     Kind::Initialized | Kind::Aside => Some(limits.http_head_ms),
                 };

@@ -28,12 +28,13 @@ use crate::time::{Deadline, Timestamp};
 use crate::wire::dialect::Revision;
 
 use super::exchange::{Exchange, Role, Stage};
-use super::{Kind, Outgoing, Speech, Step};
+use super::{Kind, Outgoing, Patience, Speech, Step};
 
 /// The HTTP side of a conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Http {
     pub(super) conn: ConnId,
+    pub(super) patience: Patience,
     pub(super) next: Counter,
     pub(super) way: Way,
     pub(super) revision: Option<Revision>,
@@ -69,13 +70,14 @@ impl Way {
 }
 
 impl Http {
-    pub(super) fn new(conn: ConnId, speech: Speech) -> Self {
+    pub(super) fn new(conn: ConnId, speech: Speech, patience: Patience) -> Self {
         let way = match speech {
             Speech::Events => Way::Events { endpoint: None, instead: None },
             Speech::Http | Speech::Lines => Way::Streamable,
         };
         Self {
             conn,
+            patience,
             next: Counter::default(),
             way,
             revision: None,
