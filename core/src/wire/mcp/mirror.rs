@@ -16,6 +16,10 @@ const ANNOTATION: &str = "x-mcp-header";
 /// Beyond this, and below the same with a minus, integers are not exact everywhere (C-XHDR-03).
 const INTEGER_MAX: i64 = (1 << 53) - 1;
 
+/// How long the name in an annotation may be, in bytes: what no server would take as the name of a
+/// header, a call cannot mirror.
+const NAME_MAX: usize = 256;
+
 /// A parameter that a header mirrors.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Mirror {
@@ -108,8 +112,8 @@ fn named(
     if path.is_empty() {
         return Err(format!("{ANNOTATION} stands on no parameter"));
     }
-    let Some(name) = name.as_str().filter(|name| !name.is_empty() && name.bytes().all(is_token))
-    else {
+    let fits = |name: &&str| (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(is_token);
+    let Some(name) = name.as_str().filter(fits) else {
         return Err(format!("{ANNOTATION} of {at} cannot be part of a header's name"));
     };
     let kind = schema.get("type").and_then(Value::as_str);
@@ -222,6 +226,11 @@ mod tests {
         ] {
             assert!(check_mirrors(&schema(properties)).is_err(), "{properties}");
         }
+        let named = |name: String| {
+            schema(&format!(r#"{{"a":{{"type":"string","x-mcp-header":"{name}"}}}}"#))
+        };
+        assert_eq!(check_mirrors(&named("a".repeat(NAME_MAX))), Ok(()));
+        assert!(check_mirrors(&named("a".repeat(NAME_MAX + 1))).is_err());
         let elsewhere = r#"{"type":"object","$defs":{"a":{"type":"string","x-mcp-header":"A"}}}"#;
         assert!(check_mirrors(elsewhere).is_err());
         assert!(check_mirrors(r#"{"type":"string","x-mcp-header":"A"}"#).is_err());
