@@ -302,7 +302,7 @@ pub(crate) struct AddArgs {
     /// An environment variable for the command; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// A header for a remote server; may be repeated
+    /// A header for a remote server, also as 'NAME: VALUE'; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) header: Vec<String>,
     /// The command that is the server, and its arguments

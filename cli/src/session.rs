@@ -306,10 +306,7 @@ pub(crate) fn unknown<'a>(
             1 => format!("there is {}", told.join(", ")),
             _ if total > told.len() => {
                 let more = total - told.len();
-                format!(
-                    "there are {} and {more} more; `tidegate {thing}s` has all",
-                    told.join(", ")
-                )
+                format!("there are {} and {more} more; `tidegate list` has all", told.join(", "))
             }
             _ => format!("there are {}", told.join(", ")),
         }

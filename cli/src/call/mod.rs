@@ -48,7 +48,8 @@ pub(crate) fn run(global: &Global, args: &CallArgs) -> Result<Exit, Trouble> {
         None => None,
     };
     let arguments = arguments::merge(text.as_deref(), &args.args).map_err(Trouble::Usage)?;
-    let only: Vec<&str> = wanted.server().into_iter().collect();
+    let only = wanted.servers(global);
+    let only: Vec<&str> = only.iter().map(String::as_str).collect();
     let began = Instant::now();
     let work = async |session: &Session| {
         let found = match target::find(session, &wanted).await {

@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use futures_lite::future;
 use tidegate_core::error::Category;
+use tidegate_core::hub::policy::Policy;
 use tidegate_core::id::ServerName;
 use tidegate_core::input::Target;
 use tidegate_core::tools::catalog::Tool;
+use tidegate_core::tools::name::may_be_of;
 use tidegate_smol::News;
 
+use crate::args::Global;
+use crate::config::files::Files;
 use crate::exit::Trouble;
 use crate::output::visible;
 use crate::session::{Session, unknown};
@@ -63,11 +67,27 @@ fn is_json(text: &str) -> bool {
 }
 
 impl Wanted {
-    /// The server, if it was named: no other has to be started.
+    /// The server, if it was named.
     pub(crate) fn server(&self) -> Option<&str> {
         match self {
             Self::Tool { server, .. } => Some(server),
             Self::Exposed(_) => None,
+        }
+    }
+
+    /// The servers that may have it: no other has to be started, nor asked about. All if none.
+    pub(crate) fn servers(&self, global: &Global) -> Vec<String> {
+        match self {
+            Self::Tool { server, .. } => vec![server.clone()],
+            // Who names servers means those.
+            Self::Exposed(_) if !global.server.is_empty() => Vec::new(),
+            Self::Exposed(name) => {
+                // What is wrong with the files is told by the run itself.
+                let Ok(files) = Files::read(global) else { return Vec::new() };
+                let servers = files.resolved.definitions.iter().map(|it| it.name.as_str());
+                let may = |server: &&str| may_be_of(Policy::default().names, name, server);
+                servers.filter(may).map(Into::into).collect()
+            }
         }
     }
 

@@ -133,7 +133,7 @@ fn stdio(args: &AddArgs) -> Result<Fields, Trouble> {
         fields.push(("args", json!(rest)));
     }
     if !args.env.is_empty() {
-        let env = pairs(&args.env, "Invalid --env value. Use NAME=VALUE.")?;
+        let env = pairs(&args.env, &['='], "Invalid --env value. Use NAME=VALUE.")?;
         fields.push(("env", Value::Object(env)));
     }
     Ok(fields)
@@ -154,7 +154,11 @@ fn remote(args: &AddArgs) -> Result<Fields, Trouble> {
     }
     let url = if whole { url.to_owned() } else { format!("https://{url}") };
     let mut fields = vec![("type", json!(kind)), ("url", json!(url))];
-    let mut headers = pairs(&args.header, "Invalid --header value. Use NAME=VALUE.")?;
+    let mut headers = pairs(
+        &args.header,
+        &['=', ':'],
+        "Invalid --header value. Use NAME=VALUE or 'NAME: VALUE'.",
+    )?;
     if let Some(token) = &args.token {
         headers.insert("Authorization".into(), json!(format!("Bearer {token}")));
     }
@@ -164,13 +168,20 @@ fn remote(args: &AddArgs) -> Result<Fields, Trouble> {
     Ok(fields)
 }
 
-/// `NAME=VALUE` as an object; the value is never told.
-fn pairs(written: &[String], refusal: &str) -> Result<Map<String, Value>, Trouble> {
+/// `NAME=VALUE` as an object, by the first of the separators; the value is never told.
+fn pairs(
+    written: &[String],
+    separators: &[char],
+    refusal: &str,
+) -> Result<Map<String, Value>, Trouble> {
     let mut map = Map::new();
     for pair in written {
-        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        let Some((name, value)) = pair.split_once(separators).filter(|(name, _)| !name.is_empty())
+        else {
             return Err(usage(refusal));
         };
+        let colon = pair.as_bytes().get(name.len()) == Some(&b':');
+        let value = if colon { value.trim_start() } else { value };
         map.insert(name.to_owned(), json!(value));
     }
     Ok(map)

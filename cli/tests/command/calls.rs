@@ -49,6 +49,17 @@ fn a_tool_that_is_missing_because_a_file_is_broken_says_so() {
     }
 }
 
+/// Whoever calls a tool by its name starts, and is asked about, no server that cannot have it.
+#[test]
+fn a_call_by_the_name_of_a_tool_starts_only_servers_that_may_have_it() {
+    let other = script("touch started; cat > /dev/null");
+    let servers = json!({ "fast": demo("fast"), "fa": demo("fast"), "other": other });
+    let sandbox = Sandbox::new(&servers);
+    let output = sandbox.run(&["call", "mcp_fast_add", "--arg", "a=1", "--arg", "b=2"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(0), "3\n"), "{}", stderr(&output));
+    assert!(!sandbox.path("started").exists());
+}
+
 #[test]
 fn arguments_that_are_none_are_shown_as_they_should_be() {
     let sandbox = Sandbox::new(&json!({ "fast": demo("fast") }));

@@ -68,11 +68,13 @@ fn a_server_is_added_to_the_project_or_to_the_users_own_file_and_is_found_there(
             "t",
             "--header",
             "X=1",
+            "--header",
+            "Y: 2=3",
         ],
     );
     let file: Value = serde_json::from_str(&text(&sandbox, "config/mcp.json")).unwrap();
     let entry = json!({"type": "http", "url": "https://h.example.com/mcp",
-        "headers": {"X": "1", "Authorization": "Bearer t"}});
+        "headers": {"X": "1", "Y": "2=3", "Authorization": "Bearer t"}});
     assert_eq!(file, json!({"mcpServers": {"two": entry}}));
     // Nobody is called that is not at home.
     done(&sandbox, &["disable", "two"]);

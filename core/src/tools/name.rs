@@ -21,10 +21,28 @@ pub const NAME_MAX: usize = 64;
 /// Hexadecimal digits of the shortest suffix. Two raw names with equal suffixes get longer ones.
 const SUFFIX_DIGITS: usize = 8;
 
+/// Characters of the longest suffix.
+const SUFFIX_MAX: usize = 33;
+
+/// What a tool is called whose name has no character that counts.
+const NAMELESS: &str = "tool";
+
 /// The name by the letter of the documented rule. May be equal for different tools.
 #[must_use]
 pub fn documented(server: &str, tool: &str) -> String {
     joined(server, tool, |c| c.is_ascii_lowercase())
+}
+
+/// Whether a tool of a server may have this name, as far as can be told without its tools.
+#[must_use]
+pub fn may_be_of(policy: Names, exposed: &str, server: &str) -> bool {
+    let start = match policy {
+        Names::Documented => joined(server, "", |c| c.is_ascii_lowercase()),
+        Names::Distinct => joined(server, "", is_kept),
+    };
+    let start = start.strip_suffix(NAMELESS).unwrap_or(&start);
+    // A longer one may be cut within the server's part.
+    start.len() + SUFFIX_MAX >= NAME_MAX || exposed.starts_with(start)
 }
 
 /// The name of one tool among all.
@@ -140,7 +158,7 @@ fn joined(server: &str, tool: &str, keep: impl Fn(char) -> bool) -> String {
     push_part(&mut name, server, "server", &keep);
     name.push('_');
     let start = name.len();
-    push_part(&mut name, tool, "tool", &keep);
+    push_part(&mut name, tool, NAMELESS, &keep);
     let (owner, own) = name.split_at(start);
     // With its `_`, once.
     let owner = owner.strip_prefix(PREFIX).unwrap_or_default();

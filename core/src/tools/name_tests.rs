@@ -168,3 +168,21 @@ fn any_names_give_unique_acceptable_names_in_any_order() {
     let again: Vec<_> = exposed(&turned).into_iter().rev().collect();
     assert_eq!(names, again);
 }
+
+/// By either rule, whatever else there is: whoever calls a tool by its name need not start servers
+/// that cannot have it.
+#[test]
+fn a_name_tells_whose_tool_it_may_be() {
+    let tools =
+        [("a", "b_c"), ("a_b", "c"), ("tool", "tool"), ("A.B", "c"), ("42", "x"), ("é", "y")];
+    let long = ("a-server-with-a-name-of-forty-characters", "and-a-tool-with-a-name-as-long-as-it");
+    for policy in [Names::Documented, Names::Distinct] {
+        for (named, (server, _)) in
+            assign(policy, &[&tools[..], &[long]].concat()).iter().zip(tools.iter().chain([&long]))
+        {
+            assert!(may_be_of(policy, &named.exposed, server), "{policy:?} {named:?} {server}");
+        }
+        assert!(may_be_of(policy, "mcp_a_b_c", "a") && may_be_of(policy, "mcp_a_b_c", "a_b"));
+        assert!(!may_be_of(policy, "mcp_a_b_c", "b"));
+    }
+}

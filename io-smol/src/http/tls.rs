@@ -92,8 +92,8 @@ impl Tls {
 pub(crate) fn told(error: &rustls::Error) -> String {
     let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
     if *error == unknown {
-        "nobody trusted signed its certificate; those of a private authority belong into the file \
-         that SSL_CERT_FILE names"
+        "nobody trusted signed its certificate; those of a private authority belong into a file for \
+         --ca-file or TIDEGATE_CA_FILE"
             .into()
     } else {
         error.to_string()

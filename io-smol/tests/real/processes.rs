@@ -214,17 +214,19 @@ fn a_host_that_panics_takes_its_servers_with_it() {
 
 #[test]
 fn nothing_is_left_open_by_servers_that_came_and_went() {
+    /// So many that one file a time would be more than what the other tests of this program,
+    /// which run beside this one, have open.
+    const TIMES: usize = 60;
     let project = Project::new();
     let open_files = || fs::read_dir("/proc/self/fd").unwrap().count();
     let counts = project.run(project.server(&[]), async |host| {
         let mut counts = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..TIMES {
             host.disconnect("s").await;
             host.connect("s").await;
             counts.push(open_files());
         }
         counts
     });
-    // Other tests of this program run beside this one: the last must not be the largest alone.
-    assert!(counts[3] <= counts[0] + 8, "{counts:?}");
+    assert!(counts[TIMES - 1] < counts[0] + TIMES, "{counts:?}");
 }

@@ -116,7 +116,7 @@ fn a_long_body_comes_through_whole() {
 fn nobody_else_is_trusted_and_nothing_was_sent() {
     let (known, unknown) = (Authority::new(), Authority::named("nobody"));
     for (server, says) in [
-        (secure(&unknown, "localhost", EMPTY), "SSL_CERT_FILE"),
+        (secure(&unknown, "localhost", EMPTY), "--ca-file"),
         (secure(&known, "other.example", EMPTY), "certificate"),
     ] {
         let mut world = World::with(Network::direct().with_ca_file(known.file()));
