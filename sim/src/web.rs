@@ -63,6 +63,8 @@ pub(crate) struct Web {
     session: bool,
     /// Whether the server is gone.
     down: bool,
+    /// Whether something it said was broken off on its way.
+    lost: bool,
 }
 
 /// An exchange that has not ended.
@@ -97,6 +99,7 @@ impl Web {
             greeted: false,
             session: false,
             down: false,
+            lost: false,
         }
     }
 
@@ -332,6 +335,8 @@ impl Web {
     pub(crate) fn abort(&mut self, exchange: ExchangeId) {
         self.open.remove(&exchange);
         self.more.remove(&exchange);
+        let said = |fact: &Fact| matches!(fact, Fact::Body { .. });
+        self.lost |= self.ready.iter().any(|fact| about(fact) == Some(exchange) && said(fact));
         self.ready.retain(|fact| about(fact) != Some(exchange));
     }
 
@@ -346,12 +351,13 @@ impl Web {
 
     /// Whether everything arrives that the server says.
     pub(crate) fn is_heard(&self) -> bool {
-        self.front.is_whole() && !self.down
+        self.front.is_whole() && !self.down && !self.lost
     }
 
     pub(crate) fn digest(&self, state: &mut impl Hasher) {
         (&self.front, &self.open, self.made, &self.ready, &self.line).hash(state);
-        (&self.unheard, &self.stored, &self.cut, &self.more, self.session, self.down).hash(state);
+        (&self.unheard, &self.stored, &self.cut, &self.more).hash(state);
+        (self.session, self.down, self.lost).hash(state);
         (self.speaks, self.modern, self.greeted).hash(state);
     }
 

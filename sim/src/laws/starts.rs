@@ -10,12 +10,15 @@ use tidegate_core::event::{Event, OpResult, ServerState};
 use tidegate_core::held::Held;
 use tidegate_core::hub::policy::{Policy, Reconnect};
 use tidegate_core::hub::status::ServerStatus;
-use tidegate_core::id::{OpId, ServerName};
+use tidegate_core::id::{ConnId, OpId, ServerName};
 use tidegate_core::input::{Fact, Input, Request};
 use tidegate_core::time::Timestamp;
 
 use super::{Breach, Law, Seen};
 use crate::hashed::Hashed;
+
+/// In the one question that needs no handshake.
+const DISCOVER: &[u8] = b"\"server/discover\"";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
@@ -36,6 +39,12 @@ struct Past {
     lost_at: Option<Timestamp>,
     /// Only its session was lost, for the first time in a row.
     prompt: bool,
+    /// The attempt in which something was said last.
+    spoken: Option<ConnId>,
+    /// Its attempt, while nothing was said in it but the question that needs no handshake.
+    asked: Option<ConnId>,
+    /// That attempt ended: the other question is owed at once (C-VER-19).
+    misasked: bool,
 }
 
 /// Who asked for a server that was not started since.
@@ -70,7 +79,15 @@ impl Starts {
                 self.changed(server, state, seen.now, policy)?;
             }
         }
+        if let Some(Input::Io(Fact::Closed { conn, .. })) = seen.input {
+            for past in self.servers.values_mut().filter(|past| past.asked == Some(*conn)) {
+                (past.asked, past.misasked) = (None, true);
+            }
+        }
         for command in seen.commands {
+            if let Command::Send { conn, bytes } = command {
+                self.said(*conn, bytes, seen);
+            }
             let (conn, server, launch) = match command {
                 Command::Open { conn, server, launch } => (conn, server, launch),
                 Command::Connect { conn, server, remote } => {
@@ -115,8 +132,17 @@ impl Starts {
             let stable = |since| if counts { now.since(since).min(backoff.stable_ms) } else { 0 };
             let waits = |since: Timestamp| now.since(since).min(backoff.delay_ms(u32::MAX) * 2);
             (name, past.ask, past.let_go, past.automatic, &past.launch).hash(state);
+            (past.asked.is_some(), past.misasked).hash(state);
             (past.ready_since.map(stable), past.lost_at.map(waits)).hash(state);
         }
+    }
+
+    fn said(&mut self, conn: ConnId, bytes: &[u8], seen: &Seen<'_>) {
+        let of = seen.status.servers.iter().find(|server| server.conn == Some(conn));
+        let Some(past) = of.and_then(|server| self.servers.get_mut(&server.name)) else { return };
+        let first = past.spoken.replace(conn) != Some(conn);
+        let asks = bytes.windows(DISCOVER.len()).any(|part| part == DISCOVER);
+        past.asked = Some(conn).filter(|_| first && asks);
     }
 
     /// Whether it was lost and started by itself since it was stable or somebody acted.
@@ -194,6 +220,7 @@ impl Starts {
     ) -> Result<(), Breach> {
         let past = self.servers.entry(server.clone()).or_default();
         if *state == ServerState::Connected {
+            (past.asked, past.misasked) = (None, false);
             past.ready_since = Some(now);
             return Ok(());
         }
@@ -278,6 +305,9 @@ impl Past {
         };
         if owed {
             (self.automatic, self.lost_at) = (0, None);
+            return Ok(());
+        }
+        if std::mem::take(&mut self.misasked) {
             return Ok(());
         }
         let Reconnect::OnLoss(backoff) = &policy.reconnect else {
