@@ -5,6 +5,7 @@ use tidegate_core::input::Request;
 
 use crate::lists::Offered;
 use crate::machine::Machine;
+use crate::script::Speaks;
 use crate::violation::Violation;
 use crate::world::World;
 
@@ -17,8 +18,11 @@ impl<M: Machine> World<M> {
     /// A server offers something else from here on and says so, once for each list.
     pub fn change(&mut self, server: &str, change: impl FnOnce(&mut Offered)) {
         let Some(mut script) = self.driver.script(server).cloned() else { return };
-        // Without a handshake its client has to listen first, and does not.
-        let unheard = script.front.is_some();
+        // Without a handshake its client has to listen first, and does not; what a remote server
+        // says by itself is heard only while somebody listens.
+        let mut file = self.model.file().iter();
+        let remote = file.any(|entry| entry.name == server && entry.remote.is_some());
+        let unheard = remote || script.front.is_some() || script.speaks != Speaks::Legacy;
         let before = script.offers.clone();
         change(&mut script.offers);
         let after = script.offers.clone();
