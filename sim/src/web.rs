@@ -10,7 +10,7 @@ use serde_json::Value;
 use tidegate_core::command::{HttpRequest, Method, SessionId};
 use tidegate_core::error::{ConnectStep, ExchangeError, ExchangeFault, Exit, Sent};
 use tidegate_core::id::{ConnId, ExchangeId};
-use tidegate_core::input::{Fact, HttpHead};
+use tidegate_core::input::Fact;
 use tidegate_core::time::Timestamp;
 
 use crate::front::{Front, Probe, Wrong};
@@ -18,7 +18,10 @@ use crate::peer::call_of;
 use crate::process::Process;
 use crate::script::{Script, Speaks};
 
+mod facts;
 mod headers;
+
+use facts::about;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -450,56 +453,9 @@ impl Web {
             None => self.unheard.push_back(line.into()),
         }
     }
-
-    fn begin(&mut self, exchange: ExchangeId) {
-        self.head(exchange, 200, Some(("content-type", EVENTS)), self.session);
-    }
-
-    fn event(&mut self, exchange: ExchangeId, of: Option<&str>, line: &str) {
-        let mut text = String::new();
-        if let (Some(of), Some(retry)) = (of, self.front.retry_ms) {
-            self.events += 1;
-            text = format!("id: {of}.{}\nretry: {retry}\n", self.events);
-        }
-        text += &format!("data: {line}\n\n");
-        self.body(exchange, &text);
-    }
-
-    fn head(
-        &mut self,
-        exchange: ExchangeId,
-        status: u16,
-        header: Option<(&str, &str)>,
-        session: bool,
-    ) {
-        let headers = header.map(|(name, value)| (name.into(), value.into()));
-        let head = HttpHead { status, headers: headers.into_iter().collect(), session };
-        self.ready.push_back(Fact::Head { conn: self.conn, exchange, head });
-    }
-
-    fn body(&mut self, exchange: ExchangeId, text: &str) {
-        let chunk = if self.chunk_bytes == 0 { usize::MAX } else { self.chunk_bytes };
-        for part in text.as_bytes().chunks(chunk) {
-            let bytes = part.to_vec().into();
-            self.ready.push_back(Fact::Body { conn: self.conn, exchange, bytes });
-        }
-    }
-
-    fn end(&mut self, exchange: ExchangeId, end: Result<(), ExchangeError>) {
-        self.ready.push_back(Fact::ExchangeEnded { conn: self.conn, exchange, end });
-    }
 }
 
 fn refused() -> ExchangeError {
     let fault = ExchangeFault::Connect { step: ConnectStep::Refused, message: String::new() };
     ExchangeError { fault, sent: Sent::Nothing }
-}
-
-const fn about(fact: &Fact) -> Option<ExchangeId> {
-    match fact {
-        Fact::Head { exchange, .. }
-        | Fact::Body { exchange, .. }
-        | Fact::ExchangeEnded { exchange, .. } => Some(*exchange),
-        _ => None,
-    }
 }
